@@ -1,0 +1,16 @@
+import { readdirSync } from 'node:fs';
+import preset from './jest.preset.js';
+
+const packages = ['packages', 'apps'].flatMap((group) =>
+  readdirSync(new URL(group, import.meta.url)).map((name) => ({ name, dir: `${group}/${name}` })),
+);
+
+export default {
+  projects: packages.map(({ name, dir }) => ({
+    ...preset,
+    displayName: name,
+    rootDir: dir,
+  })),
+  testTimeout: 30_000,
+  maxWorkers: 2,
+};

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+
+export const isolationRecordSchema = z.looseObject({
+  workspace: z.string(),
+  mount_dst: z.string(),
+  original_src: z.string(),
+  isolation: z.enum(['worktree', 'clone']),
+  worktree_path: z.string(),
+  scratch_branch: z.string(),
+  base_commit: z.string(),
+  selector_key: z.string(),
+  container_name: z.string(),
+  cleanup_status: z.enum(['active', 'preserved_dirty', 'preserved_unpushed']),
+  refs_at_launch: z.record(z.string(), z.string()).optional(),
+  host_head_at_keep: z.string().optional(),
+  git_common_dir: z.string().optional(),
+});
+export type IsolationRecord = z.infer<typeof isolationRecordSchema>;
+
+/** `isolation.json`: one record per worktree or clone mount; shared mounts are not recorded. */
+export const isolationFileSchema = z.looseObject({
+  version: z.literal(1),
+  records: z.array(isolationRecordSchema),
+});
+export type IsolationFile = z.infer<typeof isolationFileSchema>;

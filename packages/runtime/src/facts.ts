@@ -1,0 +1,34 @@
+import type { LockOwner, Tri } from '@jackin/core';
+import type { Manifest } from '@jackin/instance';
+import type { CapsuleFact, EngineFact, InstanceObservation, StateFiles } from './backend.ts';
+
+/** Everything known about one instance at one moment: the only input of every decision. */
+export interface InstanceFacts {
+  instance_id: string;
+  container_base: string;
+  manifest: Manifest;
+  lock: { state: 'free' } | { state: 'held'; owner: LockOwner } | { state: 'unknown'; reason: string };
+  engine: EngineFact;
+  /** The engine the instance was made on is the one that answered. */
+  engine_matches: Tri;
+  /** The engine's run now against the one recorded at the last start. Standalone: boot id, as both. */
+  engine_run: 'same' | 'changed' | 'unknown';
+  boot: 'same' | 'changed' | 'unknown';
+  observation: InstanceObservation;
+  capsule: CapsuleFact;
+  state_files: StateFiles;
+  data_dir: Tri;
+  socket_dir: Tri;
+  isolated: IsolatedMountFact[];
+  /** The agent's exit codes that count as a clean end (`any` for the shell). */
+  clean_exit_codes: number[] | 'any';
+}
+
+/** The verdict on one worktree or clone. Until it can be assessed it is `unknown`, and unknown is kept. */
+export interface IsolatedMountFact {
+  mount_dst: string;
+  kind: 'worktree' | 'clone';
+  path: string;
+  verdict: 'clean' | 'dirty' | 'unpushed' | 'unknown';
+  reason: string;
+}
