@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import preset from './jest.preset.js';
 
-const packages = ['packages', 'apps'].flatMap((group) =>
+const workspaces = ['packages', 'apps'].flatMap((group) =>
   readdirSync(new URL(group, import.meta.url)).map((name) => ({ name, dir: `${group}/${name}` })),
 );
 
 export default {
-  projects: packages.map(({ name, dir }) => ({
+  projects: [...workspaces, { name: 'tools', dir: 'tools' }].map(({ name, dir }) => ({
     ...preset,
     displayName: name,
     rootDir: dir,

@@ -1,1 +1,2 @@
-export {};
+export { type MaterialiseOptions, materialiseRuntime, type Runtime, type RuntimeFile } from './runtime-dir.ts';
+export { removeStaleCgroups } from './supervisor/session-cgroup.ts';

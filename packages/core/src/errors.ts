@@ -1,4 +1,4 @@
-import { redact } from './redact.ts';
+import { redact, redactDeep } from './redact.ts';
 
 /** Exit codes of the CLI (docs/errors.md): 1 runtime error, 2 usage, 3 decision needed, 4 kept without choice. */
 export type ExitCode = 1 | 2 | 3 | 4;
@@ -58,13 +58,4 @@ export function toJackinError(thrown: unknown): JackinError {
     hint: 'Run the command again with --debug and report the output.',
     cause: thrown,
   });
-}
-
-function redactDeep(value: unknown): unknown {
-  if (typeof value === 'string') return redact(value);
-  if (Array.isArray(value)) return value.map(redactDeep);
-  if (value !== null && typeof value === 'object') {
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, redactDeep(item)]));
-  }
-  return value;
 }

@@ -1,3 +1,17 @@
+export * from './clock.ts';
+export * from './documents.ts';
 export * from './errors.ts';
+export { errorCode, fileSystemError } from './file-errors.ts';
+export * from './file-system.ts';
+export * from './files.ts';
+export * from './ids.ts';
+export * from './journal.ts';
+export { acquireLock } from './lock.ts';
+export type { Lock, LockOptions } from './lock-handle.ts';
+export { inspectLock, type LockState } from './lock-owner.ts';
+export * from './paths.ts';
 export * from './ports.ts';
+export * from './process-identity.ts';
 export * from './redact.ts';
+export * from './remove-tree.ts';
+export * from './run.ts';

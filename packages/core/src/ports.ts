@@ -59,4 +59,6 @@ export interface LockOwner extends ProcessIdentity {
   /** RFC 3339 */
   since: string;
   purpose: string;
+  /** The Linux pid namespace: a pid of another one cannot be looked up here. */
+  pid_namespace?: string | undefined;
 }

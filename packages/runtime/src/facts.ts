@@ -7,6 +7,7 @@ export interface InstanceFacts {
   instance_id: string;
   container_base: string;
   manifest: Manifest;
+  /** The instance's lock as other processes hold it: one this process holds itself reads as free. */
   lock: { state: 'free' } | { state: 'held'; owner: LockOwner } | { state: 'unknown'; reason: string };
   engine: EngineFact;
   /** The engine the instance was made on is the one that answered. */

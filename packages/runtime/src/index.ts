@@ -1,5 +1,13 @@
 export * from './backend.ts';
+export * from './decide/index.ts';
+export { execute } from './execute/executor.ts';
+export type { ExecutionReceipt, ExecutorPorts } from './execute/ports.ts';
 export * from './facts.ts';
+export * from './flows/index.ts';
 export * from './jackin.ts';
+export { type CapsuleAccess, createCapsuleAccess } from './observe/capsule-access.ts';
+export { createObserveOne, type Observation, type ObserveDeps, observe } from './observe/observe.ts';
 export * from './plan.ts';
 export * from './prompts.ts';
+export { createStandaloneBackend } from './standalone/adapter.ts';
+export type { StandaloneOptions } from './standalone/options.ts';

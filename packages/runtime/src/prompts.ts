@@ -61,4 +61,6 @@ export interface ConfirmView {
   title: string;
   removes: string[];
   warnings: string[];
+  /** Not a plain yes: this word has to be typed. */
+  mustType?: string;
 }

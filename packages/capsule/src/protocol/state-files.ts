@@ -19,6 +19,8 @@ export const exitRecordSchema = z.object({
   /** Who ended it: the last agent by itself, our own request, or a signal to the capsule. */
   ended_by: z.enum(['agent', 'request', 'signal']),
   nonce: text.optional(),
+  /** The signal the capsule got, when it was ended by one. */
+  capsule_signal: text.optional(),
   /** The last agent's code and signal; null where there was none. */
   code: z.number().int().nullable(),
   signal: text.nullable(),

@@ -1,0 +1,59 @@
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { errorDocument, type JackinError } from '@jackin/core';
+import type { FlowResult } from '@jackin/runtime';
+import { Config, run as runOclif, settings } from '@oclif/core';
+import { splitArguments } from './arguments.ts';
+import { type CliContext, withContext } from './context.ts';
+import { toUsageError } from './errors.ts';
+import { packageJson } from './package-json.ts';
+import { writeAll } from './write.ts';
+
+/** Runs the command line of this process and ends it. The only place of the program that exits. */
+export async function run(): Promise<void> {
+  // A reader that closed the pipe early has seen enough; the command still ends by its own outcome.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+    });
+  }
+  const code = await main(process.argv.slice(2), {
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    env: process.env,
+    cwd: process.cwd(),
+  });
+  process.exit(code);
+}
+
+/** One command line to its exit code (docs/errors.md): result on stdout, talk on stderr, never a stack trace. */
+export async function main(args: string[], io: Omit<CliContext, 'tail'>): Promise<number> {
+  const { argv, tail, json } = splitArguments(args);
+  try {
+    settings.enableAutoTranspile = false;
+    const config = await Config.load({
+      root: dirname(fileURLToPath(import.meta.url)),
+      pjson: packageJson(),
+      isRoot: true,
+      userPlugins: false,
+      devPlugins: false,
+      ignoreManifest: true,
+    });
+    const result = await withContext({ ...io, tail }, () => runOclif(argv, config));
+    return (result as FlowResult | undefined)?.exitCode ?? 0;
+  } catch (thrown) {
+    const error = toUsageError(thrown, argv[0]);
+    await report(error, json, io);
+    return error.exitCode;
+  }
+}
+
+async function report(error: JackinError, json: boolean, io: Omit<CliContext, 'tail'>): Promise<void> {
+  if (json) {
+    await writeAll(io.stdout, `${JSON.stringify(errorDocument(error), null, 2)}\n`);
+    return;
+  }
+  const { renderError } = await import('@jackin/tui');
+  await writeAll(io.stderr, renderError(error, io));
+}

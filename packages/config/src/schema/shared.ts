@@ -1,0 +1,79 @@
+import { z } from 'zod';
+
+/** `discard` is how `clean` was written up to v1alpha9 / v1alpha8. */
+export const exitPolicySchema = z.enum(['ask', 'keep', 'clean', 'discard']);
+
+const opReference = z.looseObject({
+  op: z.string().startsWith('op://'),
+  account: z.string().min(1).optional(),
+  on_demand: z.boolean().optional(),
+});
+const wrappedValue = z.looseObject({ value: z.string(), on_demand: z.boolean().optional() });
+
+/** A value that stays a reference until a session starts (docs/configuration.md#values). */
+export const envValueSchema = z.union([z.string(), opReference, wrappedValue], {
+  error: 'expected "text", "$NAME", { op = "op://vault/item/field" } or { value = "text" }',
+});
+export type EnvValue = z.infer<typeof envValueSchema>;
+
+export const envSchema = z.record(
+  z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'not the name of an environment variable'),
+  envValueSchema,
+);
+export type Env = z.infer<typeof envSchema>;
+
+const agentAuthSchema = z.looseObject({
+  auth_forward: z.enum(['sync', 'api_key', 'ignore']).optional(),
+  sync_source_dir: z.string().optional(),
+});
+
+/** How each agent gets its credentials: one table per agent. */
+export const agentAuthTables = {
+  claude: z
+    .looseObject({
+      auth_forward: z.enum(['sync', 'api_key', 'oauth_token', 'ignore']).optional(),
+      sync_source_dir: z.string().optional(),
+    })
+    .optional(),
+  codex: agentAuthSchema.optional(),
+  amp: agentAuthSchema.optional(),
+  kimi: agentAuthSchema.optional(),
+  opencode: agentAuthSchema.optional(),
+  grok: agentAuthSchema.optional(),
+  gemini: agentAuthSchema.optional(),
+  copilot: agentAuthSchema.optional(),
+  github: z
+    .looseObject({
+      auth_forward: z.enum(['sync', 'token', 'ignore']).optional(),
+      env: envSchema.optional(),
+    })
+    .optional(),
+};
+
+export const backendSchema = z.enum(['docker', 'standalone']);
+
+const amount = z.union([z.number(), z.string()]);
+
+export const dockerSchema = z.looseObject({
+  profile: z.enum(['locked', 'hardened', 'standard', 'compat']).optional(),
+  grants: z
+    .looseObject({
+      network: z.enum(['none', 'allowlist', 'open']).optional(),
+      allowed_hosts: z.array(z.string()).optional(),
+      dind: z.enum(['none', 'rootless', 'privileged', 'custom']).optional(),
+      user: amount.optional(),
+      sudo: z.boolean().optional(),
+      memory: amount.optional(),
+      cpus: amount.optional(),
+      pids: z.number().int().positive().optional(),
+      nofile: z.number().int().positive().optional(),
+      capabilities_add: z.array(z.string()).optional(),
+    })
+    .optional(),
+  mounts: z
+    .record(
+      z.string(),
+      z.looseObject({ src: z.string(), dst: z.string(), readonly: z.boolean().default(false) }),
+    )
+    .optional(),
+});

@@ -1,0 +1,133 @@
+import { JackinError } from '@jackin/core';
+import type { IndexRow } from '@jackin/instance';
+import type { InstanceFacts } from '../facts.ts';
+import type { Plan } from '../plan.ts';
+import { agentInContainer } from './classify-exit.ts';
+import { type CleanConsent, refuseWithoutConsent, requiredConsent } from './clean-consent.ts';
+import { engineSteps } from './free-steps.ts';
+import { agentUnknown, obstacle } from './obstacle.ts';
+import { refuseLivingAgent } from './plan-keep.ts';
+import {
+  instancePlan,
+  NOT_RUNNING,
+  notLivelier,
+  numbered,
+  type PlanInput,
+  type StepDraft,
+} from './plan-parts.ts';
+import { type StopInput, stopSteps } from './plan-stop.ts';
+
+export interface CleanInput extends StopInput {
+  /** `exit`: decided by `decideExit`. `purge`: an instance the operator named. */
+  purpose: 'exit' | 'purge';
+  /** Purge only: how far the operator has consented. A dry run passes what `requiredConsent` asks for. */
+  consent: CleanConsent;
+}
+
+/**
+ * CLEAN: after it nothing of the instance exists. The order is an invariant (docs/status-and-causes.md#clean): status,
+ * engine resources, isolated trees, data directory, socket directory, lock, index row. The first step holds the
+ * whole look that justified it, so an instance that was stopped and runs by now is STATE_CHANGED.
+ * @throws JackinError AGENT_ALIVE (exit only), AGENT_STATE_UNKNOWN, CLEANUP_NOT_PROVEN, CONFIRMATION_NEEDED, WORK_AT_RISK,
+ *   WORK_UNKNOWN, or what {@link obstacle} finds in the way
+ */
+export function planClean(input: CleanInput): Plan {
+  const { facts, purpose } = input;
+  const hindrance = obstacle(facts, input.now, { unprovenAbsence: 'allow' });
+  if (hindrance !== null) throw hindrance;
+  if (agentInContainer(facts) === 'unknown') throw agentUnknown(facts);
+  if (purpose === 'exit') {
+    refuseLivingAgent(input);
+    refuseDoubt(facts);
+  } else {
+    refuseWithoutConsent(facts, input.consent);
+  }
+  return instancePlan({
+    plan_id: input.planId,
+    kind: 'clean',
+    summary: `Remove ${facts.container_base} and everything that belongs to it`,
+    facts,
+    steps: cleanSteps(input),
+  });
+}
+
+/**
+ * Finishes a clean-up that was interrupted after the manifest was removed: only the row still tells about it.
+ * @throws JackinError CLEANUP_NOT_PROVEN when the row does not say that a clean-up had begun
+ */
+export function planFinishClean(input: PlanInput & { row: IndexRow; backend: Plan['backend'] }): Plan {
+  const { row } = input;
+  if (row.status !== 'purged') {
+    throw new JackinError({
+      code: 'CLEANUP_NOT_PROVEN',
+      message: `${row.container_base} has no manifest, and its row says "${row.status}", not that it was cleaned up`,
+      hint: 'Run `jackin status` and look at its directory; nothing was removed.',
+    });
+  }
+  return {
+    schema_version: 'v1',
+    plan_id: input.planId,
+    kind: 'clean',
+    backend: input.backend,
+    instance_id: row.instance_id,
+    container_base: row.container_base,
+    summary: `Finish the interrupted clean-up of ${row.container_base}`,
+    tier: null,
+    returns: [],
+    did_not_return: [],
+    steps: numbered(
+      stateSteps(row.container_base).map((step, index) =>
+        index === 0 ? { ...step, requires: [{ fact: 'status', in: ['purged'] }] } : step,
+      ),
+    ),
+  };
+}
+
+function cleanSteps(input: CleanInput): StepDraft[] {
+  const { facts, purpose } = input;
+  const isolated = {
+    fact: 'isolated' as const,
+    verdicts: Object.fromEntries(facts.isolated.map(({ mount_dst, verdict }) => [mount_dst, verdict])),
+  };
+  const quiet = purpose === 'exit' ? [{ fact: 'no_agent_alive' as const }] : [];
+  return [
+    { op: 'record_status', status: 'purged', requires: [...notLivelier(facts), ...quiet, isolated] },
+    ...stopSteps(input),
+    ...engineSteps(facts, true),
+    ...keepTagSteps(facts),
+    ...facts.isolated.map((mount, index) => ({
+      op: 'remove_isolated_tree' as const,
+      mount_dst: mount.mount_dst,
+      path: mount.path,
+      removes: [`${mount.kind} ${mount.mount_dst} (${mount.verdict})`],
+      // Once the first tree is gone its verdict is another one, so only the first removal can look again.
+      requires: index === 0 ? [NOT_RUNNING, isolated] : [NOT_RUNNING],
+    })),
+    ...stateSteps(facts.container_base, [NOT_RUNNING]),
+  ];
+}
+
+function keepTagSteps(facts: InstanceFacts): StepDraft[] {
+  const tag = facts.observation.image?.by_keep_tag.state ?? 'missing';
+  if (tag === 'missing') return [];
+  return [{ op: 'remove_keep_tag', removes: [`image tag jk-keep:${facts.instance_id}`] }];
+}
+
+function stateSteps(base: string, requires: NonNullable<StepDraft['requires']> = []): StepDraft[] {
+  return [
+    { op: 'remove_data_dir', removes: [`data of ${base}: home, conversation, settings`], requires },
+    { op: 'remove_socket_dir', removes: [`socket directory of ${base}`] },
+    { op: 'remove_lock', removes: [`lock of ${base}`] },
+    { op: 'remove_index_row', removes: [`index row of ${base}`] },
+  ];
+}
+
+/** The exit flow removes only what was seen: anything that could not be looked at keeps the whole instance. */
+function refuseDoubt(facts: InstanceFacts): void {
+  if (requiredConsent(facts) !== 'named') return;
+  throw new JackinError({
+    code: 'CLEANUP_NOT_PROVEN',
+    message: `${facts.container_base} is kept: not everything that belongs to it could be looked at`,
+    hint: `See \`jackin status ${facts.instance_id} --detail\`; \`jackin purge ${facts.instance_id}\` removes it all the same.`,
+  });
+}

@@ -1,0 +1,68 @@
+import { JackinError } from '@jackin/core';
+import type { InstanceFacts } from '../facts.ts';
+
+type ImageChoice =
+  /** `doubt`: why the operator has to consent to this image, or null. */
+  { outcome: 'image'; imageId: string; doubt: string | null } | { outcome: 'blocked'; error: JackinError };
+
+/**
+ * The image a new container is made from: by the recorded id, then by our keep tag, which only we move. The recorded
+ * tag counts only while it still names the recorded image; naming another one is drift and is never used silently
+ * (docs/status-and-causes.md#ladder). An image that could not be looked at blocks: IMAGE_NOT_OBSERVABLE. One that is
+ * gone needs a rebuild, which this version cannot do: IMAGE_GONE.
+ */
+export function chooseImage(facts: InstanceFacts): ImageChoice {
+  const { image } = facts.observation;
+  const { manifest } = facts;
+  const recorded = manifest.image_id ?? manifest.recipe?.image_id ?? manifest.keep?.image_id ?? null;
+  if (image === null) return unseen(facts, 'it was not looked at');
+  const { by_id: byId, by_keep_tag: byKeepTag, by_tag: byTag } = image;
+  const use = (imageId: string, doubt: string | null = null): ImageChoice => ({
+    outcome: 'image',
+    imageId,
+    doubt,
+  });
+  if (recorded !== null) {
+    if (byId.state === 'present') return use(byId.image_id);
+    if (byId.state === 'unknown') return unseen(facts, byId.reason);
+  }
+  if (byKeepTag.state === 'unknown') return unseen(facts, byKeepTag.reason);
+  if (byKeepTag.state === 'present' && (recorded === null || byKeepTag.image_id === recorded)) {
+    return use(byKeepTag.image_id);
+  }
+  if (byTag.state === 'unknown') return unseen(facts, byTag.reason);
+  if (byTag.state === 'present' && byTag.image_id === recorded) return use(byTag.image_id);
+  if (byTag.state === 'present' && recorded === null) {
+    return use(
+      byTag.image_id,
+      `its image id was never recorded, so ${manifest.image_tag} may name another image`,
+    );
+  }
+  return gone(facts, recorded, byTag.state === 'present' ? byTag.image_id : null);
+}
+
+function unseen({ container_base: base }: InstanceFacts, reason: string): ImageChoice {
+  return {
+    outcome: 'blocked',
+    error: new JackinError({
+      code: 'IMAGE_NOT_OBSERVABLE',
+      message: `Whether the image of ${base} still exists cannot be seen: ${reason}`,
+      hint: 'Run `jackin doctor`, then the same command again.',
+    }),
+  };
+}
+
+function gone(facts: InstanceFacts, recorded: string | null, drifted: string | null): ImageChoice {
+  const { manifest, container_base: base } = facts;
+  const id = recorded ?? 'never recorded';
+  const drift = drifted === null ? '' : `; ${manifest.image_tag} now names another image, ${drifted} (drift)`;
+  return {
+    outcome: 'blocked',
+    error: new JackinError({
+      code: 'IMAGE_GONE',
+      message: `The image of ${base} is gone: id ${id}, tag ${manifest.image_tag}, no keep tag${drift}`,
+      hint: 'Its state is kept; this version cannot rebuild an image. Load the image again, then run the same command.',
+      details: { image_id: recorded, image_tag: manifest.image_tag, drifted_to: drifted, tier: 3 },
+    }),
+  };
+}

@@ -1,0 +1,120 @@
+import type { Manifest, Recipe } from '@jackin/instance';
+import type { Backend, EngineFact, StartContext } from '../backend.ts';
+import type { Step } from '../plan.ts';
+import { answerInvalid, checkedAnswer, type StartAnswer } from './answers.ts';
+import { CALL_MS, outside } from './context.ts';
+import type { Handler, StepContext, StepOutcome } from './ports.ts';
+
+/** An image build may take long; a start includes the capsule's own bound. In milliseconds. */
+const BUILD_MS = 30 * 60_000;
+const START_MS = 120_000;
+
+export const createResources: Handler<'create_resources'> = async (step, context) => {
+  const answer = await outside(context, 'Creating the container', BUILD_MS, async (signal) =>
+    context.backend.create(await startContext(context, step.recipe, signal)),
+  );
+  const { created, image_id } = checkedAnswer('create', answer);
+  if (image_id !== null) {
+    await context.ports.store.update(context.base, (manifest) => ({ ...manifest, image_id }));
+  }
+  return created.length > 0
+    ? { state: 'done', created }
+    : { state: 'skipped', detail: 'nothing was missing' };
+};
+
+export const startContainer: Handler<'start_container'> = async (step, context) => {
+  await startAndRecord(step.recipe, context);
+  return { state: 'done' };
+};
+
+/**
+ * A standalone capsule whose starter died before it could write down its identity is recorded now: starting what runs
+ * only tells what runs. Without the record nothing could be said about its end.
+ */
+export async function recordUnrecorded(recipe: Recipe, context: StepContext): Promise<void> {
+  if (context.plan.backend !== 'standalone') return;
+  const facts = await context.facts();
+  const container = facts?.observation.container;
+  const recorded = facts?.manifest.backend?.standalone?.pid;
+  if (container?.state !== 'running' || container.engine_ref === String(recorded)) return;
+  await startAndRecord(recipe, context);
+}
+
+/** Starts it and records what identifies this run, so that the next look can tell it from another one. */
+async function startAndRecord(recipe: Recipe, context: StepContext): Promise<void> {
+  const { ports, base } = context;
+  const answer = await outside(context, 'Starting the container', START_MS, async (signal) =>
+    context.backend.start(await startContext(context, recipe, signal)),
+  );
+  const started = checkedAnswer('start', answer);
+  if (context.plan.backend === 'standalone' && !started.standalone) throw answerInvalid('start');
+  const at = ports.clock.now().toISOString();
+  await ports.store.update(base, (manifest) => withRun(manifest, started, at));
+}
+
+export const renameContainer: Handler<'rename_container'> = async (step, context) => {
+  const ref = await context.ref();
+  await outside(context, 'Renaming the container', CALL_MS, (signal) =>
+    context.backend.rename(ref, step.to, signal),
+  );
+  return { state: 'done' };
+};
+
+export const pinImage: Handler<'pin_image'> = async (step, context) => {
+  const ref = await context.ref();
+  await outside(context, 'Pinning the image', CALL_MS, (signal) =>
+    context.backend.pinImage(ref, step.image_id, signal),
+  );
+  return { state: 'done' };
+};
+
+/** Removes one engine resource. With a standalone process its recorded identity goes too: nothing carries it now. */
+export function removeEngineResource(
+  what: Parameters<Backend['remove']>[1],
+): (step: Step, context: StepContext) => Promise<StepOutcome> {
+  return async (_step, context) => {
+    const ref = await context.ref();
+    const answer = checkedAnswer(
+      'remove',
+      await outside(context, `Removing the ${what}`, CALL_MS, (signal) =>
+        context.backend.remove(ref, what, signal),
+      ),
+    );
+    if (what === 'container' && ref.manifest.backend?.standalone) {
+      await context.ports.store.update(context.base, (manifest) => ({
+        ...manifest,
+        backend: { ...manifest.backend, standalone: null },
+      }));
+    }
+    return answer === 'removed' ? { state: 'done' } : { state: 'skipped', detail: 'it is gone already' };
+  };
+}
+
+async function startContext(
+  context: StepContext,
+  recipe: Recipe,
+  signal: AbortSignal,
+): Promise<StartContext> {
+  const { dir, home, state, sockets, agentConfig } = context.ports.paths.instance(context.base);
+  return {
+    ref: await context.ref(),
+    recipe,
+    dirs: { data: dir, home, state, sockets, agent_config: agentConfig },
+    signal,
+  };
+}
+
+function withRun(manifest: Manifest, started: StartAnswer, at: string): Manifest {
+  const next: Manifest = { ...manifest };
+  if (started.standalone) next.backend = { ...manifest.backend, standalone: started.standalone };
+  const { engine } = started;
+  if (engine.state === 'reachable') {
+    next.engine = { ...manifest.engine, ...engineRecord(engine) };
+    if (engine.boot_id !== null) next.last_seen = { ...manifest.last_seen, at, boot_id: engine.boot_id };
+  }
+  return next;
+}
+
+function engineRecord(engine: Extract<EngineFact, { state: 'reachable' }>): NonNullable<Manifest['engine']> {
+  return { endpoint: engine.endpoint, id: engine.id, run: engine.run };
+}

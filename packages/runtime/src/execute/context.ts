@@ -1,0 +1,118 @@
+import { JackinError } from '@jackin/core';
+import type { Manifest } from '@jackin/instance';
+import type { Backend } from '../backend.ts';
+import type { InstanceFacts } from '../facts.ts';
+import { bounded } from '../observe/bounded.ts';
+import type { Plan, Step } from '../plan.ts';
+import type { ExecutorPorts, StepContext } from './ports.ts';
+import { evaluatePrecondition } from './preconditions.ts';
+
+/** Bound of one engine call that is not a build, a start or a stop, in milliseconds. */
+export const CALL_MS = 60_000;
+
+export interface RunContext extends StepContext {
+  assertLock(): void;
+}
+
+/** The context shared by the steps of one execution. */
+export function createStepContext(plan: Plan, ports: ExecutorPorts): RunContext {
+  let lockReleased = false;
+  let lastManifest: Manifest | null = null;
+  // Both are only read by steps that need an instance; the plan was checked to name one then.
+  const base = plan.container_base ?? '';
+  const instanceId = plan.instance_id ?? '';
+
+  const manifestNow = async (): Promise<Manifest | null> => {
+    const onDisk = await ports.store.read(base);
+    if (onDisk) lastManifest = onDisk;
+    return onDisk;
+  };
+
+  return {
+    plan,
+    ports,
+    base,
+    instanceId,
+    get backend() {
+      return backendOf(plan, ports);
+    },
+    async ref() {
+      const manifest = (await manifestNow()) ?? lastManifest;
+      if (!manifest) throw instanceGone(base);
+      return { instance_id: manifest.instance_id, container_base: base, manifest };
+    },
+    async facts(): Promise<InstanceFacts | null> {
+      await manifestNow();
+      return ports.observeOne(base, lastManifest ?? undefined);
+    },
+    lockReleased() {
+      lockReleased = true;
+    },
+    assertLock() {
+      if (!lockReleased) ports.lock?.assertHeld();
+    },
+  };
+}
+
+/**
+ * Looks again at the facts that justify a step. Throws STATE_CHANGED naming fact and value, also when the name belongs
+ * to another instance by now.
+ */
+export async function checkPreconditions(step: Step, context: RunContext): Promise<void> {
+  if (context.plan.container_base === null) return;
+  const onDisk = await context.ports.store.read(context.base);
+  if (onDisk && onDisk.instance_id !== context.instanceId) {
+    throw stateChanged(step, context, 'instance', `${context.base} belongs to ${onDisk.instance_id}`);
+  }
+  if (step.requires.length === 0) return;
+  const standIn = step.op === 'create_instance' ? step.manifest : undefined;
+  const facts = standIn ? await context.ports.observeOne(context.base, standIn) : await context.facts();
+  const rowStatus = onDisk ? null : await rowStatusOf(context);
+  for (const precondition of step.requires) {
+    const verdict = evaluatePrecondition(precondition, { facts, onDisk: onDisk !== null, rowStatus });
+    if (!verdict.holds) throw stateChanged(step, context, precondition.fact, verdict.value);
+  }
+}
+
+async function rowStatusOf(context: RunContext): Promise<Manifest['status'] | null> {
+  const { rows } = await context.ports.store.load();
+  return rows.find((row) => row.container_base === context.base)?.status ?? null;
+}
+
+function backendOf(plan: Plan, ports: ExecutorPorts): Backend {
+  const backend = ports.backends.get(plan.backend);
+  if (backend) return backend;
+  throw new JackinError({
+    code: 'BACKEND_UNAVAILABLE',
+    message: `This jackin has no ${plan.backend} backend, which ${plan.container_base} lives on`,
+    hint: 'Run `jackin doctor` to see which backends answer.',
+  });
+}
+
+function stateChanged(step: Step, context: RunContext, fact: string, value: string): JackinError {
+  return new JackinError({
+    code: 'STATE_CHANGED',
+    message: `${context.base} changed since the plan was made: ${fact} is now "${value}", so ${step.op} was not run`,
+    hint: `Run \`jackin status ${context.instanceId} --detail\`, then the same command again.`,
+    details: { fact, value, step_id: step.id, op: step.op },
+  });
+}
+
+function instanceGone(base: string): JackinError {
+  return new JackinError({
+    code: 'INSTANCE_NOT_FOUND',
+    message: `There is no manifest of ${base} any more`,
+    hint: 'Run `jackin status` to see what exists.',
+  });
+}
+
+/** One outside call of a step, bounded also against a callee that ignores its signal. */
+export function outside<T>(
+  context: StepContext,
+  what: string,
+  timeoutMs: number,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { callMs, signal } = context.ports;
+  return bounded(what, Math.min(timeoutMs, callMs ?? timeoutMs), signal, call);
+}

@@ -1,0 +1,45 @@
+import {
+  createResources,
+  pinImage,
+  removeEngineResource,
+  renameContainer,
+  startContainer,
+} from './container-steps.ts';
+import type { HandlerTable } from './ports.ts';
+import { createInstance, prepareSocketDir, rebuildIndex, recordStatus } from './record-steps.ts';
+import {
+  removeDataDir,
+  removeIndexRow,
+  removeIsolatedTree,
+  removeLock,
+  removeSocketDir,
+} from './removal-steps.ts';
+import { reconnect, startSession, writeAgentConfigStep } from './session-steps.ts';
+import { endLeftovers, stopContainer } from './stop-steps.ts';
+
+/** One handler per operation: a plan can say nothing that is not here, and the type checker counts them. */
+export const handlers: HandlerTable = {
+  create_instance: createInstance,
+  record_status: recordStatus,
+  prepare_socket_dir: prepareSocketDir,
+  write_agent_config: writeAgentConfigStep,
+  create_resources: createResources,
+  start_container: startContainer,
+  start_session: startSession,
+  reconnect,
+  stop_container: stopContainer,
+  end_leftovers: endLeftovers,
+  rename_container: renameContainer,
+  pin_image: pinImage,
+  remove_container: removeEngineResource('container'),
+  remove_sidecar: removeEngineResource('sidecar'),
+  remove_network: removeEngineResource('network'),
+  remove_volume: removeEngineResource('volume'),
+  remove_keep_tag: removeEngineResource('keep_tag'),
+  remove_isolated_tree: removeIsolatedTree,
+  remove_data_dir: removeDataDir,
+  remove_socket_dir: removeSocketDir,
+  remove_lock: removeLock,
+  remove_index_row: removeIndexRow,
+  rebuild_index: rebuildIndex,
+};

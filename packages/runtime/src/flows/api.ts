@@ -1,0 +1,130 @@
+import type {
+  DoctorDocument,
+  EndDocument,
+  LoadDocument,
+  PlanDocument,
+  ResumeDocument,
+  StatusDocument,
+} from '../jackin.ts';
+
+/** A one-shot exit policy from the command line; it beats the configured ones and is never written back. */
+export type PolicyFlag = 'keep' | 'clean' | null;
+
+/** `jackin load`. */
+export interface LoadRequest {
+  role: string | null;
+  /** Workspace name, `path`, or `path:dst`; null means the current directory. */
+  target: string | null;
+  agent: string | null;
+  /** `new`: never ask. `newest`: resume the newest candidate. An id: resume that one. null: ask when there is a choice. */
+  session: 'new' | 'newest' | { instance: string } | null;
+  policy: PolicyFlag;
+  detach: boolean;
+  /** `path[:ro]` or `src:dst[:ro]`. */
+  mounts: string[];
+  /** `DST=KIND` */
+  mountIsolation: string[];
+  limits: { memory_bytes?: number; cpus?: number; pids?: number };
+  backend: 'docker' | 'standalone' | null;
+  /** What followed `--`: the shell runs it, other agents get it as extra arguments. */
+  command: string[];
+  acceptLoss: boolean;
+  allowDrift: boolean;
+  /** Mount what holds credentials without being asked. */
+  force: boolean;
+  dryRun: boolean;
+}
+
+export interface ResumeRequest {
+  instance: string;
+  policy: PolicyFlag;
+  detach: boolean;
+  acceptLoss: boolean;
+  allowDrift: boolean;
+  dryRun: boolean;
+}
+
+export interface HardlineRequest {
+  instance: string | null;
+  /** `attach` to the newest session, start a `new` agent session or a `shell`, or only `inspect`. */
+  mode: 'attach' | 'new' | 'shell' | 'inspect';
+  policy: PolicyFlag;
+}
+
+export interface StatusRequest {
+  instance: string | null;
+  detail: boolean;
+  sizes: boolean;
+}
+
+export interface StopRequest {
+  instance: string;
+  policy: PolicyFlag;
+  dryRun: boolean;
+}
+
+export interface EjectRequest {
+  instance: string;
+  dryRun: boolean;
+}
+
+export interface PurgeRequest {
+  instance: string;
+  /** The confirmation is given. */
+  yes: boolean;
+  /** Work at risk may go too; never work that could not be looked at. */
+  force: boolean;
+  dryRun: boolean;
+}
+
+export interface ExileRequest {
+  yes: boolean;
+  dryRun: boolean;
+}
+
+/** `resume --all`: one entry per interrupted instance, and how many came back. */
+export interface ResumeAllDocument {
+  resumed: ResumeDocument[];
+  failed: {
+    instance_id: string;
+    container_base: string;
+    error: { code: string; message: string; hint: string | null };
+  }[];
+}
+
+export interface ExileDocument {
+  ejected: EndDocument[];
+  failed: ResumeAllDocument['failed'];
+}
+
+/** Several plans of one command (`exile`, `resume --all`), each as its own document. */
+export interface PlansDocument {
+  plans: PlanDocument['plan'][];
+}
+
+/** What a verb hands back: which document, and the exit code that follows from it (docs/errors.md). */
+export type FlowResult =
+  | { kind: 'load'; document: LoadDocument; exitCode: 0 }
+  | { kind: 'resume'; document: ResumeDocument; exitCode: 0 }
+  | { kind: 'resume_all'; document: ResumeAllDocument; exitCode: 0 | 1 }
+  | { kind: 'end'; document: EndDocument; exitCode: 0 | 4 }
+  | { kind: 'exile'; document: ExileDocument; exitCode: 0 | 1 }
+  | { kind: 'status'; document: StatusDocument; exitCode: 0 | 1 }
+  | { kind: 'doctor'; document: DoctorDocument; exitCode: 0 | 1 }
+  | { kind: 'plan'; document: PlanDocument; exitCode: 0 }
+  | { kind: 'plans'; document: PlansDocument; exitCode: 0 }
+  | { kind: 'cancelled'; document: { cancelled: true }; exitCode: 0 };
+
+/** The library's door: every verb of the command line, without the command line. */
+export interface Jackin {
+  load(request: LoadRequest): Promise<FlowResult>;
+  resume(request: ResumeRequest): Promise<FlowResult>;
+  resumeAll(request: Omit<ResumeRequest, 'instance' | 'detach' | 'policy'>): Promise<FlowResult>;
+  hardline(request: HardlineRequest): Promise<FlowResult>;
+  status(request: StatusRequest): Promise<FlowResult>;
+  stop(request: StopRequest): Promise<FlowResult>;
+  eject(request: EjectRequest): Promise<FlowResult>;
+  purge(request: PurgeRequest): Promise<FlowResult>;
+  exile(request: ExileRequest): Promise<FlowResult>;
+  doctor(): Promise<FlowResult>;
+}

@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { newNonce, toJackinError } from '@jackin/core';
+import { planEject } from '../decide/plan-eject.ts';
+import type { InstanceFacts } from '../facts.ts';
+import type { EndDocument } from '../jackin.ts';
+import type { Plan } from '../plan.ts';
+import type { EjectRequest, ExileDocument, ExileRequest, FlowResult } from './api.ts';
+import { agentExit, endDocument, endResult, keptThings } from './end-document.ts';
+import { decisionNeeded } from './guards.ts';
+import { withInstanceLock } from './locking.ts';
+import { reconcile } from './reconcile.ts';
+import { factsOf, namedInstance } from './select.ts';
+import { GRACE_MS, type World } from './world.ts';
+
+/** `jackin eject ID`: frees what it uses of the engine and keeps its state. */
+export async function eject(world: World, request: EjectRequest): Promise<FlowResult> {
+  if (!request.dryRun) await reconcile(world);
+  const { container_base: base } = await namedInstance(world, request.instance);
+  if (request.dryRun) {
+    return { kind: 'plan', document: { plan: ejectPlan(world, await factsOf(world, base)) }, exitCode: 0 };
+  }
+  return endResult(await ejectInstance(world, base));
+}
+
+/** `jackin exile`: ejects everything that runs, after one confirmation. */
+export async function exile(world: World, request: ExileRequest): Promise<FlowResult> {
+  const { facts } = request.dryRun ? await world.look() : await reconcile(world);
+  const running = facts.filter((one) => one.observation.container.state === 'running');
+  if (request.dryRun) {
+    const plans = running.map((one) => ejectPlan(world, one));
+    return { kind: 'plans', document: { plans }, exitCode: 0 };
+  }
+  if (running.length > 0 && !request.yes && !(await confirmed(world, running))) {
+    return { kind: 'cancelled', document: { cancelled: true }, exitCode: 0 };
+  }
+  const document: ExileDocument = { ejected: [], failed: [] };
+  for (const { instance_id, container_base } of running) {
+    try {
+      document.ejected.push(await ejectInstance(world, container_base));
+    } catch (thrown) {
+      const { code, message, hint } = toJackinError(thrown);
+      document.failed.push({ instance_id, container_base, error: { code, message, hint: hint ?? null } });
+    }
+  }
+  return { kind: 'exile', document, exitCode: document.failed.length === 0 ? 0 : 1 };
+}
+
+async function ejectInstance(world: World, base: string): Promise<EndDocument> {
+  return withInstanceLock(world, base, { purpose: 'eject' }, async (lock) => {
+    const facts = await factsOf(world, base);
+    const receipt = await world.run(ejectPlan(world, facts), lock);
+    const after = await factsOf(world, base);
+    const cause = after.manifest.exit_cause;
+    return endDocument(after, 'ejected', {
+      status: after.manifest.status,
+      cause: cause?.kind ?? null,
+      evidence: cause?.evidence ?? [],
+      removed: receipt.removed,
+      kept: keptThings(after),
+      agent_exit: agentExit(after, null),
+    });
+  });
+}
+
+async function confirmed(world: World, running: InstanceFacts[]): Promise<boolean> {
+  const names = running.map(({ container_base }) => container_base);
+  if (!world.prompts.available) {
+    throw decisionNeeded(
+      `exile ends ${names.length} running instance${names.length === 1 ? '' : 's'} and nobody can be asked: ${names.join(', ')}`,
+      'Confirm it with: jackin exile --yes',
+      { instances: names, commands: ['jackin exile --yes'] },
+    );
+  }
+  return world.prompts.confirm({
+    title: 'exile: eject every running instance',
+    removes: running.flatMap((facts) => ejectPlan(world, facts).steps.flatMap((step) => step.removes)),
+    warnings: ['The agents in them are ended. All state is kept and can be resumed.'],
+  });
+}
+
+function ejectPlan(world: World, facts: InstanceFacts): Plan {
+  return planEject({
+    planId: randomUUID(),
+    now: world.now(),
+    facts,
+    nonce: newNonce(),
+    graceMs: GRACE_MS,
+  });
+}

@@ -1,0 +1,78 @@
+import type { Manifest } from '@jackin/instance';
+import type { ExitPolicy } from '../decide/decide-exit.ts';
+import { readRecord } from '../decide/end-facts.ts';
+import type { AgentEnd } from '../decide/judge-end.ts';
+import type { InstanceFacts } from '../facts.ts';
+import type { EndDocument } from '../jackin.ts';
+import type { FlowResult } from './api.ts';
+
+type Identity = Pick<Manifest, 'instance_id' | 'container_base'>;
+
+/** An end document with the next commands that fit its outcome; what is not given is empty. */
+export function endDocument(
+  { instance_id, container_base }: Identity,
+  outcome: EndDocument['outcome'],
+  rest: Partial<Omit<EndDocument, 'instance_id' | 'container_base' | 'outcome'>>,
+): EndDocument {
+  return {
+    instance_id,
+    container_base,
+    outcome,
+    status: null,
+    cause: null,
+    evidence: [],
+    kept_without_choice: false,
+    removed: [],
+    kept: [],
+    next_commands: nextCommands(outcome, instance_id),
+    policy: null,
+    agent_exit: null,
+    ...rest,
+  };
+}
+
+/** Exit code 4: state was kept although nobody chose it. */
+export function endResult(document: EndDocument): Extract<FlowResult, { kind: 'end' }> {
+  return { kind: 'end', document, exitCode: document.kept_without_choice ? 4 : 0 };
+}
+
+/** What stays after KEEP, a crash or an eject, in words. */
+export function keptThings(facts: InstanceFacts): string[] {
+  return [
+    `data of ${facts.container_base}: home, conversation, settings`,
+    ...facts.isolated.map((mount) => `${mount.kind} ${mount.mount_dst}: ${mount.verdict} (${mount.reason})`),
+  ];
+}
+
+/** How the agent ended: as an attached client saw it, else as the capsule recorded it. */
+export function agentExit(facts: InstanceFacts, seen: AgentEnd | null): EndDocument['agent_exit'] {
+  if (seen !== null) return { code: seen.code, signal: seen.signal };
+  const reading = readRecord(facts);
+  if (reading.state !== 'ours' || reading.record.ended_by !== 'agent') return null;
+  return { code: reading.record.code, signal: reading.record.signal };
+}
+
+/** A decision to keep that somebody made, as opposed to one nobody could be asked for. */
+export function keptByChoice(manifest: Manifest): boolean {
+  return manifest.keep !== undefined && manifest.keep.intent !== 'could_not_ask';
+}
+
+export function policyOf(policy: ExitPolicy): EndDocument['policy'] {
+  return { value: policy.value, source: policy.source };
+}
+
+function nextCommands(outcome: EndDocument['outcome'], id: string): string[] {
+  switch (outcome) {
+    case 'running':
+    case 'detached':
+    case 'returned':
+      return [`jackin hardline ${id}`, `jackin stop ${id}`];
+    case 'kept':
+    case 'ejected':
+      return [`jackin resume ${id}`, `jackin purge ${id}`];
+    case 'aborted':
+      return [`jackin resume ${id}`, `jackin stop ${id} --keep`, `jackin stop ${id} --clean`];
+    case 'cleaned':
+      return [];
+  }
+}

@@ -1,0 +1,50 @@
+import type { InstanceFacts, IsolatedMountFact } from '../facts.ts';
+import type { SessionIdentityView } from '../prompts.ts';
+import type { World } from './world.ts';
+
+export interface ExitAnswer {
+  choice: 'return' | 'keep' | 'clean' | 'abort';
+  /** The verdicts that were on the screen when it was given. */
+  shown: string;
+}
+
+/** Unfinished work is acknowledged first, then the end is chosen. No answer is `abort`: nothing is decided. */
+export async function askForEnd(
+  world: World,
+  facts: InstanceFacts,
+  unfinished: readonly IsolatedMountFact[],
+): Promise<ExitAnswer> {
+  const session = identityView(facts);
+  const shown = verdictsOf(facts);
+  const mounts = unfinished.map(({ kind, mount_dst, verdict, reason }) => ({
+    kind,
+    mount_dst,
+    verdict,
+    lines: [reason],
+  }));
+  if ((await world.prompts.acknowledgeUnfinished({ session, mounts })) === 'abort') {
+    return { choice: 'abort', shown };
+  }
+  const count = mounts.length;
+  const choice = await world.prompts.chooseEnd({
+    session,
+    headline: `${count} isolated mount${count === 1 ? ' has' : 's have'} unfinished work.`,
+    removes: [...mounts.map(({ kind, mount_dst }) => `the ${kind} ${mount_dst}`), 'all instance state'],
+  });
+  return { choice, shown };
+}
+
+/** Who a question is about. */
+export function identityView({ manifest, container_base }: InstanceFacts): SessionIdentityView {
+  return {
+    role: manifest.role_key,
+    agent: manifest.agent_runtime,
+    workspace: manifest.workspace_label,
+    container_base,
+  };
+}
+
+/** The verdicts of all isolated mounts, comparable. */
+export function verdictsOf(facts: InstanceFacts): string {
+  return JSON.stringify(facts.isolated.map(({ mount_dst, verdict }) => [mount_dst, verdict]));
+}

@@ -1,0 +1,119 @@
+import { stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { credentialStoreOf, type MountSpec, parseMount, type Target } from '@jackin/config';
+import { fileSystemError, JackinError } from '@jackin/core';
+import type { LoadRequest } from './api.ts';
+import { decisionNeeded } from './guards.ts';
+import type { World } from './world.ts';
+
+/**
+ * The mounts of a launch: the target's, then those of `--mount`. Isolation that was asked for is refused, because this
+ * version can only share; sharing instead would let the agent write where nobody expects it.
+ * @throws JackinError MOUNT_INVALID, MOUNT_SOURCE_MISSING, MOUNT_CONFLICT, ISOLATION_UNSUPPORTED, DECISION_NEEDED for
+ *   credentials nobody can confirm, MOUNT_DECLINED
+ */
+export async function launchMounts(
+  world: World,
+  target: Target,
+  request: Pick<LoadRequest, 'mounts' | 'mountIsolation' | 'force'>,
+): Promise<MountSpec[]> {
+  const home = world.env.HOME === undefined || world.env.HOME === '' ? homedir() : world.env.HOME;
+  const extra = request.mounts.map((text) => parseMount(text, { cwd: world.cwd, home }));
+  for (const { src } of extra) await requireSource(src);
+  const mounts = withIsolation([...target.mounts, ...extra], request.mountIsolation);
+  refuseDoubles(mounts);
+  refuseIsolation(mounts);
+  await confirmCredentials(world, mounts, request.force);
+  return mounts;
+}
+
+/** What a process on this machine cannot be kept to: it sees every file where it is, and may write it. */
+export function standaloneMountNotices(mounts: readonly MountSpec[]): string[] {
+  return mounts.flatMap(({ src, dst, readonly }) => [
+    ...(readonly ? [`standalone does not enforce read-only: the agent can write ${src}`] : []),
+    ...(dst === src ? [] : [`standalone does not mount: the agent finds ${src} there and not at ${dst}`]),
+  ]);
+}
+
+function withIsolation(mounts: MountSpec[], settings: readonly string[]): MountSpec[] {
+  const kinds = new Map(settings.map((text) => parseIsolation(text)));
+  for (const dst of kinds.keys()) {
+    if (mounts.some((mount) => mount.dst === dst)) continue;
+    throw new JackinError({
+      code: 'MOUNT_INVALID',
+      message: `--mount-isolation names ${dst}, and nothing is mounted there`,
+      hint: `Mounted: ${mounts.map((mount) => mount.dst).join(', ')}`,
+      exitCode: 2,
+    });
+  }
+  return mounts.map((mount) => ({ ...mount, isolation: kinds.get(mount.dst) ?? mount.isolation }));
+}
+
+function parseIsolation(text: string): [string, MountSpec['isolation']] {
+  const found = /^(.+)=(shared|worktree|clone)$/.exec(text);
+  if (found?.[1] !== undefined) return [found[1], found[2] as MountSpec['isolation']];
+  throw new JackinError({
+    code: 'MOUNT_INVALID',
+    message: `${JSON.stringify(text)} is not DST=KIND`,
+    hint: 'KIND is shared, worktree or clone, for example --mount-isolation /workspace/app=shared',
+    exitCode: 2,
+  });
+}
+
+function refuseIsolation(mounts: readonly MountSpec[]): void {
+  const isolated = mounts.find(({ isolation }) => isolation !== 'shared');
+  if (isolated === undefined) return;
+  throw new JackinError({
+    code: 'ISOLATION_UNSUPPORTED',
+    message: `${isolated.dst} asks for a ${isolated.isolation}, and this version can only share ${isolated.src}`,
+    hint: `To share it this once: --mount-isolation ${isolated.dst}=shared`,
+    details: { mount_dst: isolated.dst, isolation: isolated.isolation },
+  });
+}
+
+function refuseDoubles(mounts: readonly MountSpec[]): void {
+  const twice = mounts.find(({ dst }, at) => mounts.findIndex((other) => other.dst === dst) !== at);
+  if (twice === undefined) return;
+  throw new JackinError({
+    code: 'MOUNT_CONFLICT',
+    message: `Two mounts have the destination ${twice.dst}`,
+    hint: 'Give one of them another destination: --mount SRC:DST',
+    exitCode: 2,
+  });
+}
+
+async function requireSource(src: string): Promise<void> {
+  try {
+    await stat(src);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw fileSystemError(error, src, 'read');
+    throw new JackinError({
+      code: 'MOUNT_SOURCE_MISSING',
+      message: `${src} does not exist, so it cannot be mounted`,
+      hint: `Make it first: mkdir -p '${src}'`,
+    });
+  }
+}
+
+async function confirmCredentials(world: World, mounts: readonly MountSpec[], force: boolean): Promise<void> {
+  const risky = mounts.filter(({ src }) => credentialStoreOf(src) !== null);
+  if (risky.length === 0 || force) return;
+  const names = risky.map(({ src }) => src);
+  if (!world.prompts.available) {
+    throw decisionNeeded(
+      `${names.join(', ')} holds credentials, which the agent could read, and nobody can be asked`,
+      'Agree to it with --force',
+      { mounts: names },
+    );
+  }
+  const warnings = names.map(
+    (src) => `${src} holds credentials (${credentialStoreOf(src)}): the agent can read them.`,
+  );
+  if (await world.prompts.confirm({ title: 'share credentials with the agent', removes: [], warnings }))
+    return;
+  throw new JackinError({
+    code: 'MOUNT_DECLINED',
+    message: 'Nothing was started',
+    hint: 'Leave the mount out, or choose another source.',
+  });
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { type EventSink, JackinError, newInstanceId, newNonce, toJackinError } from '@jackin/core';
+import { baseName, derivedNames, type Manifest } from '@jackin/instance';
+import { planLaunch } from '../decide/plan-launch.ts';
+import { planLaunchFailure } from '../decide/plan-launch-failure.ts';
+import type { Plan, Step, StepOp } from '../plan.ts';
+import { sessionRequest } from './conversation.ts';
+import type { PreparedLaunch } from './launch-request.ts';
+import { withInstanceLock } from './locking.ts';
+import { prepareSession } from './prepare-session.ts';
+import { GRACE_MS, type World } from './world.ts';
+
+const NAME_ATTEMPTS = 5;
+
+export interface Launched {
+  manifest: Manifest;
+  sessionId: string | null;
+}
+
+/** The plan of a new instance under a new name. */
+export function launchPlan(world: World, prepared: PreparedLaunch): Plan {
+  const { target, role, agent, recipe, launchTarget, supportedAgents } = prepared;
+  const instanceId = newInstanceId();
+  const base = baseName({ instanceId, workspace: target.workspaceName, role: role.key });
+  return planLaunch({
+    planId: randomUUID(),
+    now: world.now(),
+    instanceId,
+    containerBase: base,
+    names: derivedNames(base),
+    workspaceName: target.workspaceName,
+    workspaceLabel: target.label,
+    workdir: recipe.workdir,
+    hostWorkdirFingerprint: launchTarget.hostWorkdirFingerprint,
+    role: { key: role.key, displayName: role.displayName, git: role.git },
+    supportedAgents,
+    recipe,
+    session: sessionRequest(world, { agent: agent.id, argv: recipe.agent.argv, cwd: recipe.workdir }),
+  });
+}
+
+/**
+ * Starts a new instance. A failure takes back what this launch made and nothing else; what has state by then is kept as
+ * `failed_setup` and named in the error (docs/status-and-causes.md#launch).
+ * @param onRecorded called once when the row of the instance is written
+ */
+export async function launch(
+  world: World,
+  prepared: PreparedLaunch,
+  onRecorded: () => void = () => undefined,
+): Promise<Launched> {
+  for (const message of prepared.notices) {
+    world.events({ type: 'notice', level: 'warn', code: 'NOT_ENFORCED', message });
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    const plan = launchPlan(world, prepared);
+    await prepareSession(world, plan);
+    try {
+      return await carryOut(world, plan, onRecorded);
+    } catch (error) {
+      if (!nameTaken(toJackinError(error)) || attempt === NAME_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function carryOut(world: World, plan: Plan, onRecorded: () => void): Promise<Launched> {
+  const base = plan.container_base as string;
+  return withInstanceLock(world, base, { purpose: 'load' }, async (lock) => {
+    const events: EventSink = (event) => {
+      world.events(event);
+      if (event.type === 'step' && event.op === 'create_instance' && event.state === 'done') onRecorded();
+    };
+    try {
+      const receipt = await world.run(plan, lock, events);
+      const manifest = await world.store.read(base);
+      if (manifest === null) throw new Error(`${base} is gone right after its launch`);
+      return { manifest, sessionId: receipt.session?.session_id ?? null };
+    } catch (thrown) {
+      const error = toJackinError(thrown);
+      throw (await rollBack(world, plan, error, async (undo) => void (await world.run(undo, lock)))) ?? error;
+    }
+  });
+}
+
+/** The error to show: the failure itself, with what is left of the launch named; null when nothing is. */
+async function rollBack(
+  world: World,
+  plan: Plan,
+  error: JackinError,
+  run: (undo: Plan) => Promise<void>,
+): Promise<JackinError | null> {
+  const failed = (error.details.failed_step as { op: StepOp } | undefined)?.op;
+  if (failed === undefined) return null;
+  const create = plan.steps.find(
+    (step): step is Extract<Step, { op: 'create_instance' }> => step.op === 'create_instance',
+  );
+  const done = ((error.details.done_steps as { op: StepOp }[] | undefined) ?? []).map(({ op }) => op);
+  const logTail = String(error.details.log_tail ?? '')
+    .split('\n')
+    .filter((line) => line !== '');
+  const outcome = planLaunchFailure({
+    planId: randomUUID(),
+    now: world.now(),
+    manifest: create?.manifest as Manifest,
+    done,
+    failed,
+    error,
+    logTail,
+    nonce: newNonce(),
+    graceMs: GRACE_MS,
+  });
+  if (outcome.outcome !== 'plan') return null;
+  let undone = true;
+  try {
+    await run(outcome.plan);
+  } catch (second) {
+    undone = false;
+    const { code, message } = toJackinError(second);
+    world.events({
+      type: 'notice',
+      level: 'warn',
+      code,
+      message: `Not everything could be undone: ${message}`,
+    });
+  }
+  const { instance_id: id, container_base: base } = plan;
+  return new JackinError({
+    code: error.code,
+    message: `${error.message} ${base} is kept as failed_setup.`,
+    hint: `${error.hint === undefined ? '' : `${error.hint}\n`}Try it again with: jackin resume ${id} - or remove it with: jackin purge ${id}`,
+    details: {
+      ...error.details,
+      instance_id: id,
+      container_base: base,
+      status: 'failed_setup',
+      log_tail: logTail,
+      undone,
+    },
+    cause: error,
+    exitCode: error.exitCode,
+  });
+}
+
+function nameTaken(error: JackinError): boolean {
+  return (
+    error.code === 'INSTANCE_EXISTS' || (error.code === 'STATE_CHANGED' && error.details.fact === 'name_free')
+  );
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { newNonce } from '@jackin/core';
+import { agentInContainer } from '../decide/classify-exit.ts';
+import { type CleanConsent, doubts, requiredConsent } from '../decide/clean-consent.ts';
+import { planClean, planFinishClean } from '../decide/plan-clean.ts';
+import type { InstanceFacts } from '../facts.ts';
+import type { Plan } from '../plan.ts';
+import type { FlowResult, PurgeRequest } from './api.ts';
+import { agentExit, endDocument, endResult } from './end-document.ts';
+import { decisionNeeded } from './guards.ts';
+import { withInstanceLock } from './locking.ts';
+import { reconcile } from './reconcile.ts';
+import { factsOf } from './select.ts';
+import { GRACE_MS, type World } from './world.ts';
+
+/**
+ * `jackin purge ID`: deletes a named instance. The plan that was shown is the plan that runs: what changed since is
+ * STATE_CHANGED. A clean-up that was interrupted is finished.
+ */
+export async function purge(world: World, request: PurgeRequest): Promise<FlowResult> {
+  if (!request.dryRun) await reconcile(world);
+  const found = await world.store.resolve(request.instance);
+  const base = found.container_base;
+  if (found.manifest === null) return finish(world, base, request);
+  const facts = await factsOf(world, base);
+  const consent = request.dryRun ? requiredConsent(facts) : await consentTo(world, facts, request);
+  if (consent === null) return { kind: 'cancelled', document: { cancelled: true }, exitCode: 0 };
+  const plan = cleanPlan(world, facts, consent);
+  if (request.dryRun) return { kind: 'plan', document: { plan }, exitCode: 0 };
+  const removed = await carryOut(world, base, plan);
+  return endResult(
+    endDocument(facts, 'cleaned', {
+      cause: facts.manifest.exit_cause?.kind ?? null,
+      evidence: facts.manifest.exit_cause?.evidence ?? [],
+      removed,
+      agent_exit: agentExit(facts, null),
+    }),
+  );
+}
+
+async function finish(world: World, base: string, request: PurgeRequest): Promise<FlowResult> {
+  const { rowsWithoutManifest } = await world.store.load();
+  const row = rowsWithoutManifest.find((one) => one.container_base === base);
+  if (row === undefined) return purge(world, request);
+  const plan = planFinishClean({ planId: randomUUID(), now: world.now(), row, backend: 'standalone' });
+  if (request.dryRun) return { kind: 'plan', document: { plan }, exitCode: 0 };
+  const removed = await carryOut(world, base, plan);
+  return endResult(endDocument(row, 'cleaned', { removed, evidence: ['its clean-up had been interrupted'] }));
+}
+
+async function carryOut(world: World, base: string, plan: Plan): Promise<string[]> {
+  return withInstanceLock(world, base, { purpose: 'purge' }, async (lock) => {
+    return (await world.run(plan, lock)).removed;
+  });
+}
+
+/** What the operator agrees to, or null when they did not. Throws DECISION_NEEDED when nobody can be asked. */
+async function consentTo(
+  world: World,
+  facts: InstanceFacts,
+  request: PurgeRequest,
+): Promise<CleanConsent | null> {
+  const needed = requiredConsent(facts);
+  const given: CleanConsent = request.force ? 'force' : request.yes ? 'yes' : 'none';
+  if (RANK[given] >= RANK[needed]) return given;
+  const id = facts.instance_id;
+  if (!world.prompts.available) {
+    // With more than a plain question open the plan refuses by its own name, so that the flag is not a guess.
+    if (needed !== 'yes') return given;
+    throw decisionNeeded(
+      `Purging ${facts.container_base} deletes its home and conversation, and nobody can be asked`,
+      `Confirm it with: jackin purge ${id} --yes`,
+      { commands: [`jackin purge ${id} --yes`] },
+    );
+  }
+  const agreed = await world.prompts.confirm({
+    title: `purge ${facts.container_base}`,
+    removes: cleanPlan(world, facts, needed).steps.flatMap((step) => step.removes),
+    warnings: warnings(facts),
+    ...(needed === 'named' ? { mustType: id } : {}),
+  });
+  return agreed ? needed : null;
+}
+
+const RANK: Readonly<Record<CleanConsent, number>> = { none: 0, yes: 1, force: 2, named: 3 };
+
+function warnings(facts: InstanceFacts): string[] {
+  const lost = facts.isolated.filter(({ verdict }) => verdict !== 'clean' && verdict !== 'unknown');
+  return [
+    ...(agentInContainer(facts) === 'alive' ? ['An agent is alive in it and will be ended.'] : []),
+    ...lost.map(
+      ({ kind, mount_dst, verdict }) => `The ${kind} ${mount_dst} is ${verdict}: its work is lost.`,
+    ),
+    ...doubts(facts).map((doubt) => `Could not be looked at: ${doubt}`),
+  ];
+}
+
+function cleanPlan(world: World, facts: InstanceFacts, consent: CleanConsent): Plan {
+  return planClean({
+    planId: randomUUID(),
+    now: world.now(),
+    facts,
+    nonce: newNonce(),
+    graceMs: GRACE_MS,
+    purpose: 'purge',
+    consent,
+  });
+}

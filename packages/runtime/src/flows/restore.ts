@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { type JackinError, type Lock, newNonce, toJackinError } from '@jackin/core';
+import { describeInstance } from '../decide/describe.ts';
+import { planRestore, type RestorePlan } from '../decide/plan-restore.ts';
+import type { ExecutionReceipt } from '../execute/ports.ts';
+import type { InstanceFacts } from '../facts.ts';
+import type { ResumeDocument } from '../jackin.ts';
+import type { Plan, SessionRequest } from '../plan.ts';
+import { agreedPlan, type RestoreConsent } from './consent.ts';
+import { conversationOf, knownAgents, resumedSession } from './conversation.ts';
+import { withInstanceLock } from './locking.ts';
+import { prepareSession } from './prepare-session.ts';
+import { factsOf } from './select.ts';
+import { planRestoreFailure } from './undo-restore.ts';
+import { GRACE_MS, type World } from './world.ts';
+
+export interface Restored {
+  document: ResumeDocument;
+  /** The session that was started or found alive. */
+  sessionId: string | null;
+}
+
+/** The plan a restore would carry out now, agreed to; nothing is changed. */
+export async function previewRestore(world: World, base: string, consent: RestoreConsent): Promise<Plan> {
+  const facts = await factsOf(world, base);
+  return agreedPlan(world, facts, await restorePlan(world, facts), consent);
+}
+
+/**
+ * Brings an instance back at the highest possible tier (docs/status-and-causes.md#ladder). What has to be asked is asked
+ * before the lock is taken; under it everything is looked at again, so that of two restores at once the second one finds
+ * the session of the first and joins it.
+ * @throws JackinError what blocks it, DECISION_NEEDED, LOCK_HELD after a bounded wait, or the failed step's error; what
+ *   was there before is there still
+ */
+export async function restoreInstance(
+  world: World,
+  base: string,
+  consent: RestoreConsent,
+): Promise<Restored> {
+  const facts = await factsOf(world, base);
+  const first = await restorePlan(world, facts);
+  // Another process works on it: the lock is waited for, and whatever it leaves is looked at then.
+  const busy = first.outcome === 'blocked' && first.error.code === 'INSTANCE_BUSY';
+  if (busy) return restoreUnderLock(world, base, consent);
+  await agreedPlan(world, facts, first, consent);
+  const agreed = first.outcome === 'needs_consent' ? { acceptLoss: true, allowDrift: true } : consent;
+  return restoreUnderLock(world, base, agreed);
+}
+
+/** The same for a caller that asks nothing any more. */
+export async function restoreUnderLock(
+  world: World,
+  base: string,
+  consent: RestoreConsent,
+): Promise<Restored> {
+  const startedMs = world.clock.monotonicMs();
+  return withInstanceLock(world, base, { purpose: 'resume' }, async (lock) => {
+    const facts = await factsOf(world, base);
+    const cause = describeInstance(facts, world.now()).cause;
+    const plan = await agreedPlan(world, facts, await restorePlan(world, facts), consent);
+    await prepareSession(world, plan);
+    const { receipt, done } = await carryOut(world, facts, plan, lock, consent);
+    const manifest = (await factsOf(world, base)).manifest;
+    return {
+      sessionId: receipt.session?.session_id ?? null,
+      document: {
+        instance_id: manifest.instance_id,
+        container_base: base,
+        tier: (done.tier ?? 0) as ResumeDocument['tier'],
+        status: manifest.status,
+        cause,
+        conversation: conversationOf(manifest, await knownAgents(world)),
+        returned: done.returns,
+        did_not_return: done.did_not_return,
+        elapsed_ms: Math.round(world.clock.monotonicMs() - startedMs),
+      },
+    };
+  });
+}
+
+/** A container that cannot be started makes way for the next tier, with consent; any other failure is undone. */
+async function carryOut(
+  world: World,
+  facts: InstanceFacts,
+  plan: Plan,
+  lock: Lock,
+  consent: RestoreConsent,
+): Promise<{ receipt: ExecutionReceipt; done: Plan }> {
+  try {
+    return { receipt: await world.run(plan, lock), done: plan };
+  } catch (thrown) {
+    const error = toJackinError(thrown);
+    await undo(world, facts, plan, lock, error);
+    if (failedStep(error) !== 'start_container') throw error;
+    const again = await factsOf(world, facts.container_base);
+    const next = await restorePlan(world, again, error.message);
+    if (next.outcome === 'blocked') throw error;
+    const lower = await agreedPlan(world, again, next, consent);
+    return { receipt: await world.run(lower, lock), done: lower };
+  }
+}
+
+/** The instance goes back to what it was; a failure to undo is told and does not hide the first one. */
+async function undo(
+  world: World,
+  before: InstanceFacts,
+  plan: Plan,
+  lock: Lock,
+  error: JackinError,
+): Promise<void> {
+  const undoing = planRestoreFailure({
+    planId: randomUUID(),
+    now: world.now(),
+    before,
+    plan,
+    error,
+    nonce: newNonce(),
+    graceMs: GRACE_MS,
+  });
+  if (undoing === null) return;
+  try {
+    await world.run(undoing, lock);
+  } catch (second) {
+    const { code, message } = toJackinError(second);
+    world.events({
+      type: 'notice',
+      level: 'warn',
+      code,
+      message: `Not everything could be undone: ${message}`,
+    });
+  }
+}
+
+async function restorePlan(world: World, facts: InstanceFacts, startFailure?: string): Promise<RestorePlan> {
+  const session: SessionRequest = resumedSession(world, facts.manifest, await knownAgents(world));
+  const changedPaths = await changedPathsOf(world, facts);
+  return planRestore({
+    planId: randomUUID(),
+    now: world.now(),
+    facts,
+    session,
+    changedPaths,
+    ...(startFailure === undefined ? {} : { startFailure }),
+  });
+}
+
+/** What the writable layer holds, as far as the engine can still tell. */
+async function changedPathsOf(world: World, facts: InstanceFacts): Promise<string[] | null> {
+  const backend = world.backendOf.get(facts.manifest.recipe?.backend ?? 'docker');
+  if (backend === undefined) return null;
+  const { instance_id, container_base, manifest } = facts;
+  return backend
+    .changedPaths({ instance_id, container_base, manifest }, AbortSignal.timeout(10_000))
+    .catch(() => null);
+}
+
+function failedStep(error: JackinError): string | null {
+  const step = error.details.failed_step as { op?: unknown } | undefined;
+  return typeof step?.op === 'string' ? step.op : null;
+}

@@ -1,0 +1,35 @@
+import { JackinError } from '@jackin/core';
+import type { Manifest, ResolvedInstance } from '@jackin/instance';
+import type { InstanceFacts } from '../facts.ts';
+import type { World } from './world.ts';
+
+/**
+ * The instance a selector names, with its manifest. Throws INSTANCE_NOT_FOUND, INSTANCE_AMBIGUOUS, MANIFEST_CORRUPT, and
+ * CLEANUP_INTERRUPTED when only the row of an interrupted clean-up is left.
+ */
+export async function namedInstance(
+  world: World,
+  selector: string,
+): Promise<ResolvedInstance & { manifest: Manifest }> {
+  const found = await world.store.resolve(selector);
+  const { manifest } = found;
+  if (manifest === null) {
+    throw new JackinError({
+      code: 'CLEANUP_INTERRUPTED',
+      message: `Of ${found.container_base} only its row is left: its clean-up was interrupted`,
+      hint: `Finish it with: jackin purge ${found.instance_id}`,
+    });
+  }
+  return { ...found, manifest };
+}
+
+/** Fresh facts of an instance that must still exist. Throws INSTANCE_GONE. */
+export async function factsOf(world: World, base: string): Promise<InstanceFacts> {
+  const facts = await world.lookAt(base);
+  if (facts !== null) return facts;
+  throw new JackinError({
+    code: 'INSTANCE_GONE',
+    message: `${base} was removed by another jackin meanwhile`,
+    hint: 'See what is there with: jackin status',
+  });
+}

@@ -1,0 +1,109 @@
+import { type EnvReference, type LoadedConfig, loadConfig, resolveEnv } from '@jackin/config';
+import {
+  type Clock,
+  type EventSink,
+  ensurePrivateDir,
+  type JackinPaths,
+  type Lock,
+  runProcess,
+} from '@jackin/core';
+import { createInstanceStore, type InstanceStore, type Manifest } from '@jackin/instance';
+import type { Backend } from '../backend.ts';
+import { execute } from '../execute/executor.ts';
+import type { ExecutionReceipt, ExecutorPorts } from '../execute/ports.ts';
+import type { InstanceFacts } from '../facts.ts';
+import type { Attach } from '../jackin.ts';
+import { type CapsuleAccess, createCapsuleAccess } from '../observe/capsule-access.ts';
+import { createObserveOne, type Observation, type ObserveDeps, observe } from '../observe/observe.ts';
+import type { Plan } from '../plan.ts';
+import type { Prompts } from '../prompts.ts';
+import { withStages } from './stages.ts';
+
+/** How long an agent may take to end in good order before it is ended by force. */
+export const GRACE_MS = 10_000;
+
+/** What the verbs need from outside. The command line, a test or another program supplies it. */
+export interface JackinDeps {
+  paths: JackinPaths;
+  /** The host's environment: `$NAME` references and the agent's PATH come from it. */
+  env: NodeJS.ProcessEnv;
+  cwd: string;
+  events: EventSink;
+  clock: Clock;
+  prompts: Prompts;
+  attach: Attach;
+  /** The terminal that could be attached; null when there is none. */
+  terminal: { size(): { cols: number; rows: number } } | null;
+  backends: readonly Backend[];
+  /** How the capsules list us. */
+  clientName: string;
+}
+
+/** The dependencies, and what every flow does with them. */
+export interface World extends JackinDeps {
+  store: InstanceStore;
+  backendOf: ReadonlyMap<Backend['kind'], Backend>;
+  capsule: CapsuleAccess;
+  /** Read once per command. */
+  config(): Promise<LoadedConfig>;
+  /** References to values. One command resolves each list once, however many plans need it. */
+  resolveEnv(references: EnvReference[]): Promise<Record<string, string>>;
+  look(bases?: readonly string[]): Promise<Observation>;
+  lookAt(base: string, standIn?: Manifest): Promise<InstanceFacts | null>;
+  /** Executes a plan under the lock the caller holds for it. */
+  run(plan: Plan, lock: Lock | null, events?: EventSink): Promise<ExecutionReceipt>;
+  /** RFC 3339 */
+  now(): string;
+}
+
+/** Builds what the flows share; touches nothing yet. */
+export function createWorld(deps: JackinDeps): World {
+  const { paths, events, clock } = deps;
+  const store = createInstanceStore({ paths, events, clock });
+  const backendOf = new Map(deps.backends.map((backend) => [backend.kind, backend]));
+  const capsule = createCapsuleAccess({ paths, clientName: deps.clientName });
+  const observeDeps: ObserveDeps = { store, paths, backends: backendOf, capsule };
+  const lookAt = createObserveOne(observeDeps);
+  const resolveOnce = onceEach(deps);
+  let config: Promise<LoadedConfig> | undefined;
+  return {
+    ...deps,
+    store,
+    backendOf,
+    capsule,
+    config: () => {
+      config ??= loadConfig(paths);
+      return config;
+    },
+    resolveEnv: resolveOnce,
+    look: (bases) => observe(observeDeps, bases === undefined ? {} : { bases }),
+    lookAt,
+    now: () => clock.now().toISOString(),
+    run: async (plan, lock, sink = events) => {
+      await ensurePrivateDir(paths.dataDir);
+      const ports: ExecutorPorts = {
+        store,
+        paths,
+        backends: backendOf,
+        events: withStages(plan, sink, clock),
+        clock,
+        observeOne: lookAt,
+        lock,
+        resolveEnv: resolveOnce,
+        capsule,
+        hostEnv: deps.env,
+      };
+      return execute(plan, ports);
+    },
+  };
+}
+
+function onceEach({ env }: JackinDeps): World['resolveEnv'] {
+  const resolved = new Map<string, Promise<Record<string, string>>>();
+  return (references) => {
+    const key = JSON.stringify(references);
+    const known = resolved.get(key) ?? resolveEnv(references, { hostEnv: env, run: runProcess });
+    resolved.set(key, known);
+    return known;
+  };
+}

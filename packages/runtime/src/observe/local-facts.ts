@@ -1,0 +1,96 @@
+import { lstat } from 'node:fs/promises';
+import type { AgentDefinition } from '@jackin/agents';
+import { readStateFiles } from '@jackin/capsule/client';
+import { inspectLock, type JackinPaths, ownIdentity, type Tri, toJackinError } from '@jackin/core';
+import type { InstanceStore, Manifest } from '@jackin/instance';
+import type { StateFiles } from '../backend.ts';
+import type { InstanceFacts, IsolatedMountFact } from '../facts.ts';
+import { bounded } from './bounded.ts';
+
+/** Yes: a directory. No: nothing there. Unknown: could not look, or something else sits there. */
+export async function directoryFact(path: string): Promise<Tri> {
+  try {
+    return (await lstat(path)).isDirectory() ? 'yes' : 'unknown';
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'no' : 'unknown';
+  }
+}
+
+/** The instance lock without touching it. A lock that this very process holds is free for its own decisions. */
+export async function lockFact(paths: JackinPaths, base: string): Promise<InstanceFacts['lock']> {
+  try {
+    const lock = await inspectLock(paths.instance(base).lock);
+    if (lock.state !== 'held') return lock;
+    const own = await ownIdentity();
+    const { owner } = lock;
+    const ours =
+      owner.pid === own.pid && owner.start_time === own.start_time && owner.boot_id === own.boot_id;
+    return ours ? { state: 'free' } : lock;
+  } catch (error) {
+    return { state: 'unknown', reason: toJackinError(error).message };
+  }
+}
+
+/** The capsule's exit record and heartbeat, or why they cannot be read. Bounded: the directory is hostile ground. */
+export async function stateFilesFact(
+  stateDir: string,
+  instanceId: string,
+  timeoutMs: number,
+): Promise<StateFiles> {
+  try {
+    return await bounded('Reading the capsule state', timeoutMs, undefined, () =>
+      readStateFiles(stateDir, instanceId),
+    );
+  } catch (error) {
+    const unreadable = { state: 'unreadable', reason: toJackinError(error).message } as const;
+    return { exit_record: unreadable, heartbeat: unreadable };
+  }
+}
+
+/**
+ * Worktrees and clones of an instance. Their work is not assessed here, so every verdict is `unknown`, and unknown is
+ * kept; a record file that cannot be read counts as one unknown mount.
+ */
+export async function isolatedFacts(
+  store: InstanceStore,
+  paths: JackinPaths,
+  base: string,
+): Promise<IsolatedMountFact[]> {
+  const isolation = await store.readIsolation(base).catch((error: unknown) => {
+    return { state: 'corrupt', reason: toJackinError(error).message } as const;
+  });
+  switch (isolation.state) {
+    case 'absent':
+      return [];
+    case 'ok':
+      return isolation.records.map((record) => ({
+        mount_dst: record.mount_dst,
+        kind: record.isolation,
+        path: record.worktree_path,
+        verdict: 'unknown',
+        reason: 'the tree has not been assessed',
+      }));
+    case 'corrupt':
+      return [
+        {
+          mount_dst: 'isolation.json',
+          kind: 'worktree',
+          path: paths.instance(base).isolation,
+          verdict: 'unknown',
+          reason: isolation.reason,
+        },
+      ];
+  }
+}
+
+/** The exit codes that are a clean end: of the agent that ended last, else of the instance's own; plain 0 otherwise. */
+export function cleanExitCodes(
+  manifest: Manifest,
+  stateFiles: StateFiles,
+  agents: readonly AgentDefinition[],
+): number[] | 'any' {
+  const last = stateFiles.exit_record.state === 'present' ? stateFiles.exit_record.record.agent : null;
+  const known = (id: string | null) => agents.find((agent) => agent.id === id);
+  const codes = (known(last) ?? known(manifest.agent_runtime))?.cleanExitCodes ?? [0];
+  return codes === 'any' ? codes : [...codes];
+}

@@ -1,0 +1,137 @@
+import { type AgentDefinition, agentRegistry } from '@jackin/agents';
+import type { JackinPaths } from '@jackin/core';
+import type { InstanceStore, LoadedState, Manifest } from '@jackin/instance';
+import type { Backend, EngineFact, InstanceRef, OrphanFact } from '../backend.ts';
+import { backendOf } from '../decide/instance-kind.ts';
+import type { InstanceFacts } from '../facts.ts';
+import type { CapsuleAccess } from './capsule-access.ts';
+import { observeCapsule } from './capsule-fact.ts';
+import { compareBoot, compareEngineRun, engineMatches } from './compare.ts';
+import { type CheckedInventory, takeInventory } from './inventory.ts';
+import { cleanExitCodes, directoryFact, isolatedFacts, lockFact, stateFilesFact } from './local-facts.ts';
+
+export interface ObserveDeps {
+  store: InstanceStore;
+  paths: JackinPaths;
+  backends: ReadonlyMap<Backend['kind'], Backend>;
+  capsule: CapsuleAccess;
+  /** The agents known here, with those of the configuration; default: the built-in ones. */
+  agents?: readonly AgentDefinition[];
+  /** Bounds of one call in milliseconds; defaults 10 000 for a backend, 1000 for a capsule or its files. */
+  bounds?: { backendMs?: number; capsuleMs?: number };
+}
+
+/** Everything known at one moment. */
+export interface Observation {
+  loaded: LoadedState;
+  /** In the order of `loaded.instances`, newest first. */
+  facts: InstanceFacts[];
+  /** Of every backend at hand, also one without instances. */
+  engines: EngineFact[];
+  orphans: OrphanFact[];
+}
+
+/**
+ * Gathers the facts of every instance (or of `bases`) at once: one `observe` call per backend however many instances
+ * there are, capsules asked in parallel. A failure, a hang or an answer that makes no sense becomes an uncertain
+ * fact. Throws only what `store.load` throws (docs/architecture.md, observe → decide → act).
+ */
+export async function observe(
+  deps: ObserveDeps,
+  selection: { bases?: readonly string[] } = {},
+): Promise<Observation> {
+  const loaded = await deps.store.load();
+  const { bases } = selection;
+  const manifests = loaded.instances.filter((manifest) => !bases || bases.includes(manifest.container_base));
+  const inventories = await inventoriesOf(deps, manifests);
+  const facts = await Promise.all(
+    manifests.map((manifest) => gather(deps, manifest, inventories.get(backendOf(manifest)))),
+  );
+  const taken = [...inventories.entries()];
+  return {
+    loaded,
+    facts,
+    engines: taken.filter(([kind]) => deps.backends.has(kind)).map(([, inventory]) => inventory.engine),
+    orphans: taken.flatMap(([, inventory]) => inventory.orphans),
+  };
+}
+
+/**
+ * The executor's fresh look at one instance. `manifest` stands in where none is on disk; null when there is neither.
+ * Throws MANIFEST_CORRUPT and what else `store.read` throws: a fact about an unreadable instance justifies nothing.
+ */
+export function createObserveOne(
+  deps: ObserveDeps,
+): (base: string, manifest?: Manifest) => Promise<InstanceFacts | null> {
+  return async (base, standIn) => {
+    const manifest = (await deps.store.read(base)) ?? standIn;
+    if (!manifest) return null;
+    const inventories = await inventoriesOf(deps, [manifest], backendOf(manifest));
+    return gather(deps, manifest, inventories.get(backendOf(manifest)));
+  };
+}
+
+async function inventoriesOf(
+  deps: ObserveDeps,
+  manifests: Manifest[],
+  only?: Backend['kind'],
+): Promise<Map<Backend['kind'], CheckedInventory>> {
+  const kinds = new Set(only ? [only] : [...deps.backends.keys(), ...manifests.map(backendOf)]);
+  const taken = await Promise.all(
+    [...kinds].map(async (kind) => {
+      const refs = manifests.filter((manifest) => backendOf(manifest) === kind).map(refOf);
+      const timeoutMs = deps.bounds?.backendMs ?? 10_000;
+      return [kind, await takeInventory(kind, deps.backends.get(kind), refs, timeoutMs)] as const;
+    }),
+  );
+  return new Map(taken);
+}
+
+async function gather(
+  deps: ObserveDeps,
+  manifest: Manifest,
+  inventory: CheckedInventory | undefined,
+): Promise<InstanceFacts> {
+  const kind = backendOf(manifest);
+  const ref = refOf(manifest);
+  const base = manifest.container_base;
+  const place = deps.paths.instance(base);
+  const taken = inventory ?? (await takeInventory(kind, undefined, [], 0));
+  const observation = taken.observationOf(ref);
+  const capsuleMs = deps.bounds?.capsuleMs ?? 1_000;
+  const [capsule, stateFiles, lock, dataDir, socketDir, isolated] = await Promise.all([
+    observeCapsule({
+      ref,
+      container: observation.container,
+      backend: deps.backends.get(kind),
+      capsule: deps.capsule,
+      timeoutMs: capsuleMs,
+    }),
+    stateFilesFact(place.state, manifest.instance_id, capsuleMs),
+    lockFact(deps.paths, base),
+    directoryFact(place.dir),
+    directoryFact(place.sockets),
+    isolatedFacts(deps.store, deps.paths, base),
+  ]);
+  return {
+    instance_id: manifest.instance_id,
+    container_base: base,
+    manifest,
+    lock,
+    engine: taken.engine,
+    engine_matches: engineMatches(kind, manifest, taken.engine),
+    engine_run: compareEngineRun(kind, manifest, taken.engine),
+    boot: compareBoot(kind, manifest, taken.engine, stateFiles),
+    observation,
+    capsule,
+    state_files: stateFiles,
+    data_dir: dataDir,
+    socket_dir: socketDir,
+    isolated,
+    clean_exit_codes: cleanExitCodes(manifest, stateFiles, deps.agents ?? agentRegistry),
+  };
+}
+
+function refOf(manifest: Manifest): InstanceRef {
+  return { instance_id: manifest.instance_id, container_base: manifest.container_base, manifest };
+}

@@ -1,0 +1,73 @@
+import { readFile } from 'node:fs/promises';
+import {
+  findProcessesByEnv,
+  type JackinPaths,
+  type ProcessIdentity,
+  processState,
+  runProcess,
+  toJackinError,
+} from '@jackin/core';
+import type { InstanceRef } from '../backend.ts';
+
+/** The environment name every process of an instance carries. */
+export const INSTANCE_VARIABLE = 'JACKIN_INSTANCE';
+
+export type CapsuleProcess =
+  | {
+      state: 'alive';
+      identity: ProcessIdentity;
+      /** Where it listens, when its own arguments say so; null: as recorded. */
+      socket: string | null;
+    }
+  /** Neither the recorded process nor another capsule of this instance is alive; `leftovers` outlived it. */
+  | { state: 'gone'; leftovers: ProcessIdentity[] }
+  | { state: 'unknown'; reason: string };
+
+/**
+ * The capsule process of an instance. The recorded identity decides; when it is dead, a capsule that was started but
+ * not yet recorded (its starter was killed in between) is recognised by the instance's environment and its own
+ * `--config` argument. A process list that cannot be read is `unknown`, never "none".
+ */
+export async function findCapsule(
+  ref: InstanceRef,
+  place: ReturnType<JackinPaths['instance']>,
+): Promise<CapsuleProcess> {
+  try {
+    const recorded = ref.manifest.backend?.standalone;
+    if (recorded) {
+      const { pid, start_time, boot_id } = recorded;
+      const state = await processState({ pid, start_time, boot_id });
+      if (state === 'alive') return { state, identity: { pid, start_time, boot_id }, socket: null };
+      if (state === 'unknown') return { state, reason: `whether process ${pid} is alive cannot be seen` };
+    }
+    return await findUnrecorded(ref.instance_id, place.agentConfig);
+  } catch (error) {
+    return { state: 'unknown', reason: `processes cannot be listed: ${toJackinError(error).message}` };
+  }
+}
+
+async function findUnrecorded(instanceId: string, agentConfig: string): Promise<CapsuleProcess> {
+  const processes = await findProcessesByEnv(INSTANCE_VARIABLE, instanceId);
+  for (const identity of processes) {
+    const args = await argumentsOf(identity.pid);
+    if (valueAfter(args, '--config') === agentConfig) {
+      return { state: 'alive', identity, socket: valueAfter(args, '--socket') };
+    }
+  }
+  return { state: 'gone', leftovers: processes };
+}
+
+/** A process's arguments; empty when it has just gone. */
+async function argumentsOf(pid: number): Promise<string[]> {
+  if (process.platform === 'linux') {
+    const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return text.split('\0');
+  }
+  const listed = await runProcess('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { timeoutMs: 5_000 });
+  return listed.stdout.toString('utf8').trim().split(' ');
+}
+
+function valueAfter(args: string[], flag: string): string | null {
+  const at = args.indexOf(flag);
+  return at >= 0 ? (args[at + 1] ?? null) : null;
+}

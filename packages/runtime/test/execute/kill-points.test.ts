@@ -1,0 +1,227 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findProcessesByEnv, type JackinEvent } from '@jackin/core';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { classifyAgentEnd } from '../../src/decide/index.ts';
+import { execute } from '../../src/execute/executor.ts';
+import type { InstanceFacts } from '../../src/facts.ts';
+import type { Plan } from '../../src/plan.ts';
+import {
+  factsOf,
+  finishClean,
+  keepPlan,
+  launchPlan,
+  mustObserve,
+  purgePlan,
+  reconcile,
+  restorePlan,
+  stopPlan,
+} from './support/decisions.ts';
+import { newSubject, type Subject } from './support/plans.ts';
+import { createScratch, killInstance, listing, type Scratch } from './support/scratch.ts';
+
+const PROGRAM = fileURLToPath(new URL('./support/run-plan.ts', import.meta.url));
+const MINUTES = 60_000;
+
+let scratch: Scratch;
+let subject: Subject;
+
+beforeEach(async () => {
+  scratch = await createScratch();
+});
+afterEach(() => scratch.dispose());
+
+/** Runs the plan in a process of its own that dies right after step `k`; returns its journal. */
+async function killedAfter(
+  plan: Plan,
+  k: number | 'listens',
+): Promise<Extract<JackinEvent, { type: 'step' }>[]> {
+  const file = join(scratch.root, 'plan.json');
+  const journal = join(scratch.root, 'journal.ndjson');
+  await writeFile(file, JSON.stringify(plan));
+  await rm(journal, { force: true });
+  const args = ['--conditions=@jackin/source', PROGRAM, scratch.root, file, String(k)];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] });
+  expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+  const lines = (await readFile(journal, 'utf8')).trim().split('\n');
+  return lines.map((line) => JSON.parse(line)).filter(({ type }) => type === 'step');
+}
+
+/** Kills `plan` after each of its steps in turn; `prepare` makes the state it starts from, `verify` judges it. */
+async function everyKillPoint(
+  prepare: () => Promise<Plan>,
+  verify: (k: number, plan: Plan) => Promise<void>,
+): Promise<void> {
+  let points = 0;
+  for (let k = 1; k <= (points || 1); k++) {
+    subject = newSubject(scratch.workdir);
+    const plan = await prepare();
+    points = plan.steps.length;
+    const journal = await killedAfter(plan, k);
+    const finished = journal.filter(({ state }) => state === 'done' || state === 'skipped');
+    expect(finished.map(({ step_id }) => step_id)).toEqual(plan.steps.slice(0, k).map(({ id }) => id));
+    expect(journal).toHaveLength(2 * k);
+    await verify(k, plan);
+    await finishClean(scratch, subject);
+    await expectNothingLeft();
+  }
+  expect(points).toBeGreaterThan(0);
+}
+
+async function launched(): Promise<InstanceFacts> {
+  await execute(launchPlan(subject), scratch.ports());
+  return mustObserve(scratch, subject);
+}
+
+async function expectNothingLeft(): Promise<void> {
+  const names = await listing(scratch.paths.homeDir);
+  expect(names.filter((name) => name.includes(subject.instanceId))).toEqual([]);
+  expect((await scratch.store.load()).rows).toEqual([]);
+  expect(await findProcessesByEnv('JACKIN_INSTANCE', subject.instanceId)).toEqual([]);
+}
+
+/** The session comes back with the file it left in its home. */
+async function expectRestorable(): Promise<void> {
+  const before = await mustObserve(scratch, subject);
+  await execute(restorePlan(before, subject), scratch.ports());
+  const after = await mustObserve(scratch, subject);
+  expect(after.manifest.status).toBe('running');
+  expect(after.capsule).toMatchObject({ state: 'answers', sessions: [{ alive: true }] });
+}
+
+describe('a kill after any step leaves an honest record, and the next command converges', () => {
+  it(
+    'of a launch',
+    async () => {
+      await everyKillPoint(
+        async () => launchPlan(subject),
+        async (k, plan) => {
+          const facts = await mustObserve(scratch, subject);
+          expect(facts.lock.state).toBe('free');
+          expect(facts.manifest.status).toBe(k < plan.steps.length ? 'active' : 'running');
+          await reconcile(scratch);
+          await expectRestorable();
+        },
+      );
+    },
+    3 * MINUTES,
+  );
+
+  it('of a launch between the capsule and the record of it: it is found, recorded and not started twice', async () => {
+    subject = newSubject(scratch.workdir);
+    const journal = await killedAfter(launchPlan(subject), 'listens');
+    expect(journal.at(-1)).toMatchObject({ op: 'start_container', state: 'started' });
+    const [capsule] = await findProcessesByEnv('JACKIN_INSTANCE', subject.instanceId);
+    const facts = await mustObserve(scratch, subject);
+    expect(facts.manifest.backend).toBeUndefined();
+    expect(facts.observation.container).toMatchObject({ state: 'running', engine_ref: String(capsule?.pid) });
+    await reconcile(scratch);
+    await expectRestorable();
+    const { manifest } = await mustObserve(scratch, subject);
+    expect(manifest.backend?.standalone).toEqual(capsule);
+    await finishClean(scratch, subject);
+    await expectNothingLeft();
+  });
+
+  it(
+    'of a restore after a crash',
+    async () => {
+      await everyKillPoint(
+        async () => {
+          await launched();
+          await writeFile(join(scratch.paths.instance(subject.base).home, 'notes'), 'mine');
+          await killInstance(subject.instanceId);
+          return restorePlan(await mustObserve(scratch, subject), subject);
+        },
+        async () => {
+          await reconcile(scratch);
+          await expectRestorable();
+          const notes = join(scratch.paths.instance(subject.base).home, 'notes');
+          expect(await readFile(notes, 'utf8')).toBe('mine');
+        },
+      );
+    },
+    3 * MINUTES,
+  );
+
+  it(
+    'of a stop',
+    async () => {
+      await everyKillPoint(
+        async () => stopPlan(await launched()),
+        async () => {
+          await execute(stopPlan(await mustObserve(scratch, subject)), scratch.ports());
+          await reconcile(scratch);
+          const { manifest } = await mustObserve(scratch, subject);
+          expect(manifest).toMatchObject({ status: 'clean_exited', exit_cause: { kind: 'jackin_stop' } });
+        },
+      );
+    },
+    3 * MINUTES,
+  );
+
+  it(
+    'of a keep, while the capsule still waits for the decision',
+    async () => {
+      await everyKillPoint(keepWithAttachedClient, async () => {
+        await reconcile(scratch);
+        const facts = await mustObserve(scratch, subject);
+        expect(facts.manifest.keep?.intent).toBe('operator');
+        await expectRestorable();
+      });
+    },
+    3 * MINUTES,
+  );
+
+  it(
+    'of a clean-up',
+    async () => {
+      await everyKillPoint(
+        async () => {
+          await launched();
+          await killInstance(subject.instanceId);
+          return purgePlan(await mustObserve(scratch, subject));
+        },
+        async () => {
+          const facts = await factsOf(scratch, subject);
+          const { rows } = await scratch.store.load();
+          // What remains says what it is; nothing offers itself for a restore.
+          expect(facts?.manifest.status ?? 'purged').toBe('purged');
+          for (const row of rows) expect(row.status).toBe('purged');
+        },
+      );
+    },
+    3 * MINUTES,
+  );
+
+  it(
+    'of a clean-up of a running instance',
+    async () => {
+      await everyKillPoint(
+        async () => purgePlan(await launched()),
+        async () => {
+          const facts = await factsOf(scratch, subject);
+          expect(facts?.manifest.status ?? 'purged').toBe('purged');
+        },
+      );
+    },
+    3 * MINUTES,
+  );
+});
+
+/** The agent has ended, and a client that is still attached keeps the capsule waiting. */
+async function keepWithAttachedClient(): Promise<Plan> {
+  const { manifest } = await launched();
+  const ref = { instance_id: subject.instanceId, container_base: subject.base, manifest };
+  const signal = AbortSignal.timeout(10_000);
+  const connection = await scratch.capsule.connect(ref, scratch.backend.capsule(ref), signal);
+  await connection.attach({ sessionId: null, cols: 80, rows: 24 });
+  await connection.endSession(subject.session.session_id, 0);
+  const facts = await mustObserve(scratch, subject);
+  expect(facts.capsule).toMatchObject({ state: 'answers', clients: 1, sessions: [{ alive: false }] });
+  const end = { code: null, signal: 'SIGKILL', oom: false };
+  return keepPlan(facts, classifyAgentEnd(end, facts, new Date().toISOString()));
+}

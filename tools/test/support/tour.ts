@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findProcessesByEnv } from '@jackin/core';
+
+const at = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+const TOUR = at('tools/tour/main.ts');
+const BUNDLE = at('apps/jackin/dist/bundle/bin.js');
+
+export interface TourRun {
+  code: number | null;
+  output: string;
+  /** What it left in its temporary directory, and which of its processes are alive. */
+  leftovers: string[];
+}
+
+/** Runs the tour with its own temporary directory; `signal` is sent once `after` stands in the output. */
+export async function runTour(options: {
+  args?: string[];
+  interrupt?: { after: string; signal: NodeJS.Signals };
+}): Promise<TourRun> {
+  const temporary = mkdtempSync(join(tmpdir(), 'jk-t-'));
+  try {
+    const child = spawn(process.execPath, ['--conditions=@jackin/source', TOUR, ...(options.args ?? [])], {
+      env: { ...process.env, TMPDIR: temporary },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    let pending = options.interrupt;
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      if (pending === undefined || !output.includes(pending.after)) return;
+      child.kill(pending.signal);
+      pending = undefined;
+    });
+    const code = await new Promise<number | null>((resolve, reject) => {
+      child.on('error', reject);
+      child.on('close', (exitCode) => resolve(exitCode));
+    });
+    return { code, output, leftovers: [...readdirSync(temporary), ...(await processesOf(output))] };
+  } finally {
+    rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Writes a command line that is the real one except for `intercept`: JavaScript that sees `args` (the words),
+ * `real(args)` (runs the real one, returns its stdout and exit code) and `state` (the state directory), and ends the
+ * process where it wants to interfere.
+ */
+export function writeBrokenCli(dir: string, intercept: string): string {
+  const file = join(dir, 'cli.mjs');
+  writeFileSync(
+    file,
+    `import * as childProcess from 'node:child_process';
+import * as fs from 'node:fs';
+const args = process.argv.slice(2);
+const state = process.env.JACKIN_HOME_DIR;
+const run = (words, stdio) =>
+  childProcess.spawnSync(process.execPath, [${JSON.stringify(BUNDLE)}, ...words], { encoding: 'utf8', stdio });
+const real = (words) => run(words, ['ignore', 'pipe', 'inherit']);
+${intercept}
+process.exit(run(args, 'inherit').status ?? 1);
+`,
+  );
+  return file;
+}
+
+async function processesOf(output: string): Promise<string[]> {
+  const scratch = /^~tour +(\S+):/m.exec(output)?.[1];
+  const ids = new Set(Array.from(output.matchAll(/jk-([0-9a-z]{8})-/g), ([, id]) => id as string));
+  const found = await Promise.all([
+    scratch === undefined ? [] : findProcessesByEnv('JACKIN_HOME_DIR', join(scratch, 'state')),
+    ...[...ids].map((id) => findProcessesByEnv('JACKIN_INSTANCE', id)),
+  ]);
+  return found.flat().map(({ pid }) => `process ${pid}`);
+}

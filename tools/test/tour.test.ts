@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { chooseBackend, type TourFinding } from '../tour/backend.ts';
+import { runTour, writeBrokenCli } from './support/tour.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'jk-broken-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+test.each([
+  [
+    'that loses the home',
+    `if (args[0] === 'resume')
+  for (const base of fs.readdirSync(state + '/data'))
+    fs.rmSync(state + '/data/' + base + '/home/memory.txt', { force: true });`,
+    'The tour failed: memory.txt in the home of the session should be "remembered in its home\\n" and is null',
+  ],
+  [
+    'that starts another instance instead',
+    `if (args[0] === 'resume') {
+  const { stdout } = real(['load', 'shell', process.cwd(), '--agent', 'shell', '--new', '--detach', '--json',
+    '--backend', 'standalone']);
+  const document = JSON.parse(stdout);
+  document.data.tier = 1;
+  process.stdout.write(JSON.stringify(document));
+  process.exit(0);
+}`,
+    'The tour failed: resumed instance should be',
+  ],
+  [
+    'that claims what it did not do',
+    `if (args[0] === 'resume') {
+  const document = { schema_version: 'v1', data: { instance_id: args[1], tier: 1, did_not_return: [] } };
+  process.stdout.write(JSON.stringify(document));
+  process.exit(0);
+}`,
+    'The tour failed: ',
+  ],
+  ['that fails', `if (args[0] === 'resume') process.exit(1);`, 'The tour failed: "jackin resume'],
+])('A resume %s makes the tour fail and leaves nothing', async (_what, intercept, message) => {
+  const run = await runTour({ args: ['--cli', writeBrokenCli(dir, intercept)] });
+  expect(run.output).toContain(message);
+  expect(run).toMatchObject({ code: 1, leftovers: [] });
+});
+
+test('A clean-up that leaves a directory makes the tour fail', async () => {
+  const intercept = `if (args[0] === 'stop' && args.includes('--clean')) {
+  const { stdout, status } = real(args);
+  fs.mkdirSync(state + '/data/' + JSON.parse(stdout).data.container_base);
+  process.stdout.write(stdout);
+  process.exit(status);
+}`;
+  const run = await runTour({ args: ['--cli', writeBrokenCli(dir, intercept)] });
+  expect(run.output).toMatch(/The tour failed: what is left of jk-\S+ should be \[\]/);
+  expect(run).toMatchObject({ code: 1, leftovers: [] });
+});
+
+test.each([
+  ['while a session starts', 'SIGTERM', '$ jackin load', 143],
+  ['while somebody types in the session', 'SIGINT', '$ jackin hardline', 130],
+  ['after the session was lost', 'SIGHUP', '$ kill -9', 129],
+  ['while the session comes back', 'SIGINT', '$ jackin resume', 130],
+] as const)('A tour interrupted %s (%s) leaves nothing', async (_when, signal, after, code) => {
+  const run = await runTour({ interrupt: { after, signal } });
+  expect(run.output).toContain(`Interrupted by ${signal}.`);
+  expect(run).toMatchObject({ code, leftovers: [] });
+});
+
+test('The tour takes Docker when doctor found an engine that answers', () => {
+  const findings: TourFinding[] = [
+    { check: 'backend', severity: 'ok', message: 'docker is the default and available' },
+    { check: 'docker.engine', severity: 'ok', message: 'unix:///run/docker.sock answers' },
+    { check: 'docker.version', severity: 'warning', message: 'the engine is old' },
+  ];
+  expect(chooseBackend(findings)).toEqual({ backend: 'docker', because: 'unix:///run/docker.sock answers' });
+});
+
+test('Without an engine that answers it takes standalone and says why', () => {
+  const silent: TourFinding = { check: 'docker.engine', severity: 'error', message: 'no engine answers' };
+  const missing: TourFinding = { check: 'backend', severity: 'error', message: 'this version has no docker' };
+  expect(chooseBackend([silent])).toEqual({ backend: 'standalone', because: 'no engine answers' });
+  expect(chooseBackend([missing])).toEqual({ backend: 'standalone', because: 'this version has no docker' });
+  expect(chooseBackend([])).toMatchObject({ backend: 'standalone' });
+});
