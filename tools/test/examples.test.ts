@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bootId } from '@jackin/core';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
 const EXAMPLE = fileURLToPath(new URL('../../docs/examples/plan-a-restore.ts', import.meta.url));
@@ -17,11 +18,14 @@ const run = (...args: string[]) =>
     env: { PATH: process.env.PATH, HOME: state, JACKIN_HOME_DIR: state },
   });
 
-beforeAll(() => {
+beforeAll(async () => {
   state = mkdtempSync(join(tmpdir(), 'jk-example-'));
   const meta = join(state, 'data', BASE, '.jackin');
   mkdirSync(meta, { recursive: true });
-  writeFileSync(join(meta, 'instance.json'), JSON.stringify(manifest(state)));
+  const boot = await bootId();
+  writeFileSync(join(meta, 'instance.json'), JSON.stringify(manifest(state, boot)));
+  mkdirSync(join(state, 'data', BASE, 'state'));
+  writeFileSync(join(state, 'data', BASE, 'state/heartbeat.json'), JSON.stringify(heartbeat(boot)));
 });
 
 afterAll(() => rmSync(state, { recursive: true, force: true }));
@@ -41,7 +45,8 @@ test('The library example changes nothing', () => {
   expect(readdirSync(state, { recursive: true }).sort()).toEqual(before);
 });
 
-function manifest(workdir: string): unknown {
+/** An instance whose supervisor died in this boot: its process has another start time than the one recorded. */
+function manifest(workdir: string, boot: string): unknown {
   return {
     version: 2,
     instance_id: 'k7p9m2xq',
@@ -56,9 +61,10 @@ function manifest(workdir: string): unknown {
     role_display_name: 'Shell',
     agent_runtime: 'shell',
     image_tag: 'standalone',
-    status: 'crashed',
+    status: 'running',
+    backend: { standalone: { pid: process.pid, start_time: '1', boot_id: boot } },
+    engine: { endpoint: 'standalone', run: boot },
     docker: { role_container: BASE, network: `${BASE}-net` },
-    exit_cause: { kind: 'capsule_crash', at: '2026-01-01T00:00:00.000Z', evidence: ['no exit record'] },
     recipe: {
       version: 1,
       backend: 'standalone',
@@ -71,4 +77,11 @@ function manifest(workdir: string): unknown {
       workdir,
     },
   };
+}
+
+/** Its last sign of life: the agent was alive. */
+function heartbeat(boot: string): unknown {
+  const session = { session_id: 's1', agent: 'shell', alive: true, pid: process.pid };
+  const at = '2026-01-01T00:00:05.000Z';
+  return { version: 1, instance_id: 'k7p9m2xq', boot_id: boot, at, pid: process.pid, sessions: [session] };
 }

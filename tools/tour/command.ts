@@ -24,9 +24,9 @@ export function createJackin(options: { cli: string; scratch: Scratch; signal: A
   const { scratch } = options;
   const run = (args: string[]) => runCommand([options.cli, ...args], scratch, options.signal);
   const show = async (args: string[]) => {
-    process.stdout.write(`$ jackin ${args.map((word) => shorten(word, scratch)).join(' ')}\n`);
+    process.stdout.write(`$ jackin ${args.join(' ')}\n`);
     const result = await run(args);
-    process.stdout.write(indent(shorten(result.stderr + result.stdout, scratch)));
+    process.stdout.write(indent(result.stderr + result.stdout));
     return mustSucceed(args, result);
   };
   return {
@@ -79,11 +79,6 @@ function dataOf<T>(args: string[], { stdout }: CommandResult): T {
     throw new TourFailure(`"jackin ${args.join(' ')}" printed a document without data: ${stdout}`);
   }
   return document.data as T;
-}
-
-/** Scratch paths as `~tour/…`: what is left fits a line. */
-export function shorten(text: string, scratch: Scratch): string {
-  return text.replaceAll(scratch.root, '~tour');
 }
 
 function indent(text: string): string {

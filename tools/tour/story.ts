@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chooseBackend, type TourFinding } from './backend.ts';
 import { expectEqual, expectThat } from './check.ts';
-import { createJackin, type Jackin, shorten } from './command.ts';
+import { createJackin, type Jackin } from './command.ts';
 import { allGone, kill } from './processes.ts';
 import type { Scratch } from './scratch.ts';
 import { openTerminal } from './terminal.ts';
@@ -36,7 +36,7 @@ export async function runStory(options: StoryOptions): Promise<void> {
   const jackin = createJackin(options);
   const { scratch } = options;
   say(`jackin   node ${options.cliName}`);
-  say(`~tour    ${scratch.root}: a home, jackin's state and a git repository, removed at the end`);
+  say(`scratch  ${scratch.root}: a home, jackin's state and a git repository, removed at the end`);
 
   const { findings } = await jackin.ask<{ findings: TourFinding[] }>(['doctor'], [0, 1]);
   const { backend, because } = chooseBackend(findings);
@@ -47,9 +47,9 @@ export async function runStory(options: StoryOptions): Promise<void> {
   await work(session);
   await lose(session);
   await askStatus(session);
-  await comeBack(session, 'Get it back');
+  await comeBack(session, 'Get it back', ['live_processes']);
   await keep(session);
-  await comeBack(session, 'Get it back again');
+  await comeBack(session, 'Get it back again', []);
   await cleanUp(session);
 }
 
@@ -113,7 +113,7 @@ async function askStatus(session: Session): Promise<void> {
   held('status --json says the same, with evidence');
 }
 
-async function comeBack(session: Session, title: string): Promise<void> {
+async function comeBack(session: Session, title: string, lost: string[]): Promise<void> {
   chapter(title);
   const resumed = await session.jackin.showJson<{
     instance_id: string;
@@ -122,6 +122,7 @@ async function comeBack(session: Session, title: string): Promise<void> {
   }>(['resume', session.id, '--detach']);
   expectEqual('resumed instance', resumed.instance_id, session.id);
   expectEqual('tier', resumed.tier, 1);
+  expectEqual('what did not return', resumed.did_not_return, lost);
   await expectWork(session);
   await atTheTerminal(session, [
     ['cat notes.txt', NOTE],
@@ -167,20 +168,11 @@ async function cleanUp(session: Session): Promise<void> {
 }
 
 async function atTheTerminal(session: Session, lines: [line: string, answer: string][]): Promise<void> {
-  const { scratch, id } = session;
-  const args = ['hardline', id];
+  const args = ['hardline', session.id];
   say(`$ jackin ${args.join(' ')}`);
   const terminal = await openTerminal({ ...session, args });
   for (const [line, answer] of lines) await terminal.type(line, answer);
-  process.stdout.write(
-    shorten(
-      terminal
-        .screen()
-        .map((line) => `  | ${line}\n`)
-        .join(''),
-      scratch,
-    ),
-  );
+  for (const line of terminal.screen()) say(`  | ${line}`);
   expectEqual('exit code after the detach', await terminal.detach(), 0);
 }
 

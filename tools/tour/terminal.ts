@@ -9,7 +9,7 @@ const DETACH_KEYS = '\x02d';
 
 /** A person at a terminal: `jackin hardline ID` in a real pseudo-terminal, its screen read by an emulator. */
 export interface TourTerminal {
-  /** Types a line and waits until `answer` stands on the screen. */
+  /** Types a line and waits until `answer` stands on a line of its own and the prompt is back. */
   type(line: string, answer: string): Promise<void>;
   /** Presses Ctrl-B d and waits for the command to end. Returns its exit code. */
   detach(): Promise<number>;
@@ -68,12 +68,14 @@ export async function openTerminal(options: {
       look();
     });
 
-  await until('prompt of the shell', () => /[$#%>]$/.test(screen().at(-1) ?? ''));
+  const atPrompt = () => /[$#%>]$/.test(screen().at(-1) ?? '');
+
+  await until('prompt of the shell', atPrompt);
   return {
     screen,
     type: async (line, answer) => {
       pty.write(`${line}\r`);
-      await until(`answer ${JSON.stringify(answer)}`, () => screen().includes(answer));
+      await until(`answer ${JSON.stringify(answer)}`, () => screen().includes(answer) && atPrompt());
     },
     detach: async () => {
       pty.write(DETACH_KEYS);

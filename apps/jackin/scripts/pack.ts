@@ -29,7 +29,9 @@ function pack(): string {
     cpSync(file, join(STAGE, basename(file)));
   const meta = JSON.parse(readFileSync(META, 'utf8'));
   const staged = prebuilds.map(({ name }) => join(STAGE, 'node_modules', name));
-  writeFileSync(join(STAGE, 'THIRD_PARTY_NOTICES'), thirdPartyNotices(meta, APP, staged));
+  // The binaries are built from node-pty and come without its licence text.
+  const nodePty = join(ROOT, 'node_modules/@lydell/node-pty');
+  writeFileSync(join(STAGE, 'THIRD_PARTY_NOTICES'), thirdPartyNotices(meta, APP, [nodePty, ...staged]));
   const output = execFileSync('npm', ['pack', '--json', '--pack-destination', join(APP, 'dist')], {
     cwd: STAGE,
     encoding: 'utf8',

@@ -1,2 +1,7 @@
-export { type MaterialiseOptions, materialiseRuntime, type Runtime, type RuntimeFile } from './runtime-dir.ts';
+export {
+  type MaterialiseOptions,
+  materialiseRuntime,
+  type Runtime,
+  type RuntimeFile,
+} from './runtime-dir.ts';
 export { removeStaleCgroups } from './supervisor/session-cgroup.ts';

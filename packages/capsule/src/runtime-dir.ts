@@ -2,7 +2,14 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir, rename, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize, sep } from 'node:path';
-import { ensurePrivateDir, errorCode, fileSystemError, JackinError, removeTree, syncDirectory } from '@jackin/core';
+import {
+  ensurePrivateDir,
+  errorCode,
+  fileSystemError,
+  JackinError,
+  removeTree,
+  syncDirectory,
+} from '@jackin/core';
 
 export interface RuntimeFile {
   /** Where it goes, relative to the runtime directory, with `/`. */
@@ -39,7 +46,10 @@ export async function materialiseRuntime({ runtimeRoot, files }: MaterialiseOpti
   const dir = join(runtimeRoot, digest);
   await ensurePrivateDir(runtimeRoot);
   if (await isIntact(dir, digest)) return { digest, dir };
-  const temporary = join(runtimeRoot, `.${digest.slice(0, 16)}.${process.pid}.${randomBytes(4).toString('hex')}`);
+  const temporary = join(
+    runtimeRoot,
+    `.${digest.slice(0, 16)}.${process.pid}.${randomBytes(4).toString('hex')}`,
+  );
   try {
     await copyAll(wanted, temporary);
     if (!(await isIntact(temporary, digest))) throw sourceChanged(wanted);
@@ -83,7 +93,10 @@ async function copyAll(files: RuntimeFile[], directory: string): Promise<void> {
       throw fileSystemError(error, target, 'write');
     }
   }
-  for (const one of directories) await syncDirectory(one);
+  for (const one of directories) {
+    await chmod(one, 0o755);
+    await syncDirectory(one);
+  }
 }
 
 /** True when the directory holds exactly what its digest says. */
@@ -95,7 +108,13 @@ async function isIntact(dir: string, digest: string): Promise<boolean> {
       .map((entry) => {
         if (!entry.isFile()) throw new Error(`${entry.name} is not a file`);
         const source = join(entry.parentPath, entry.name);
-        return { path: source.slice(dir.length + 1).split(sep).join('/'), source };
+        return {
+          path: source
+            .slice(dir.length + 1)
+            .split(sep)
+            .join('/'),
+          source,
+        };
       });
     return (await digestOf(files.sort((a, b) => (a.path < b.path ? -1 : 1)))) === digest;
   } catch {

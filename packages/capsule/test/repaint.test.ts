@@ -8,7 +8,7 @@ import { createEmulator, differences, feed, screenOf } from './support/emulator.
 const COLS = 20;
 const ROWS = 6;
 /** More for a long run by hand: REPAINT_RUNS=20000. */
-const RUNS = Number(process.env['REPAINT_RUNS'] ?? 300);
+const RUNS = Number(process.env.REPAINT_RUNS ?? 300);
 
 function write(model: TerminalModel, bytes: string | Uint8Array): Promise<void> {
   return new Promise((resolve) => model.write(Buffer.from(bytes), resolve));
@@ -32,6 +32,12 @@ async function repainted(
 ): Promise<Terminal> {
   await feed(onto, model.repaint({ alive: true }));
   return onto;
+}
+
+/** Private modes that a repaint switches on. */
+function modesSet(repaint: Buffer): (string | undefined)[] {
+  const sequences = repaint.toString().split('\u001b');
+  return sequences.map((text) => /^\[\?([\d;]+)h/.exec(text)?.[1]).filter((modes) => modes !== undefined);
 }
 
 const rgb = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255));
@@ -160,5 +166,116 @@ describe('repaint', () => {
       }),
       { numRuns: RUNS },
     );
+  });
+
+  test('of an ended session shows the last screen and arms nothing', async () => {
+    const dead =
+      '\u001b[?1049h\u001b[?1003h\u001b[?1006h\u001b[?2004h\u001b[?1004h\u001b[?25l\u001b[?1h\u001b=\u001b[4h\u001b[2;4r\u001b[5 q';
+    const { model } = await seen(`in the shell\r\n${dead}\u001b[1;1Hin the program`);
+    const bytes = model.repaint({ alive: false });
+    const armed = modesSet(bytes);
+    expect(armed).toEqual(['7', '25']);
+    const client = createEmulator(COLS, ROWS);
+    await feed(client, bytes);
+    expect(client.buffer.active.type).toBe('normal');
+    expect(client.modes).toEqual(createEmulator(COLS, ROWS).modes);
+    expect(screenOf(client)[0]).toBe('in the program');
+    const { normal } = client.buffer;
+    const all = Array.from({ length: normal.length }, (_, y) => normal.getLine(y)?.translateToString(true));
+    expect(all).toContain('in the shell');
+  });
+
+  test('asks nothing, whatever the program asked', async () => {
+    const queries = '\u001b[c\u001b[6n\u001b]11;?\u0007\u001b[?2026$p\u001bP$qm\u001b\\\u001b[>q\u001b[?u';
+    const { model } = await seen(`${queries}\u001b]2;\u001b[c\u0007text`);
+    const client = createEmulator(COLS, ROWS);
+    const answers: string[] = [];
+    client.onData((data) => answers.push(data));
+    await feed(client, model.repaint({ alive: true }));
+    expect(answers).toEqual([]);
+    expect(screenOf(client)[0]).toContain('text');
+  });
+
+  test.each([
+    ['URXVT mouse reports', '\u001b[?1000h\u001b[?1015h', '\u001b[?1015h'],
+    ['SGR mouse reports', '\u001b[?1015h\u001b[?1006h', '\u001b[?1006h'],
+    ['reverse video', '\u001b[?5h', '\u001b[?5h'],
+    ['alternate scroll', '\u001b[?1007h', '\u001b[?1007h'],
+    ['colour scheme reports', '\u001b[?2031h', '\u001b[?2031h'],
+    ['kitty keyboard flags', '\u001b[>1u\u001b[>5u\u001b[=8;2u', '\u001b[>1u\u001b[>13u'],
+    ['kitty keyboard flags set without a push', '\u001b[=3u', '\u001b[=3;1u'],
+    ['modifyOtherKeys', '\u001b[>4;2m', '\u001b[>4;2m'],
+    ['line drawing in G1', '\u001b)0\u000e', '\u001b)0\u000e'],
+  ])('brings back %s, and not after they were switched off', async (_, on, expected) => {
+    const { model } = await seen(on);
+    const repaint = model.repaint({ alive: true }).toString();
+    expect(repaint).toContain(expected);
+    expect(model.repaint({ alive: false }).toString()).not.toContain(expected);
+    await write(model, '\u001bc');
+    expect(model.repaint({ alive: true }).toString()).not.toContain(expected);
+  });
+
+  test('of a SGR mouse encoding does not bring back the URXVT one it replaced', async () => {
+    const { model } = await seen('\u001b[?1015h\u001b[?1006h');
+    expect(model.repaint({ alive: true }).toString()).not.toContain('\u001b[?1015h');
+  });
+
+  test('keeps keyboard flags of both screens apart', async () => {
+    const { model } = await seen('\u001b[>1u\u001b[?1049h\u001b[>8u');
+    const repaint = model.repaint({ alive: true }).toString();
+    const order = ['[>1u', '[?1049h', '[>8u'].map((sequence) => repaint.lastIndexOf(`\u001b${sequence}`));
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(order).not.toContain(-1);
+    await write(model, '\u001b[<u\u001b[?1049l');
+    expect(model.repaint({ alive: true }).toString()).not.toContain('\u001b[>8u');
+  });
+
+  test('takes less scrollback along when the screen costs too much', async () => {
+    const expensive = Array.from(
+      { length: 200 },
+      (_, x) => `\u001b[38;2;${x};1;2;48;2;3;4;${x}m${x % 10}`,
+    ).join('');
+    const { truth, model } = await seen(`${expensive}\r\n`.repeat(2100), 200, 50);
+    const bytes = model.repaint({ alive: true });
+    expect(bytes.length).toBeLessThanOrEqual(MAX_REPAINT_BYTES);
+    const client = createEmulator(200, 50);
+    await feed(client, bytes);
+    expect(client.buffer.normal.length).toBeLessThan(truth.buffer.normal.length);
+    expect(screenOf(client)).toEqual(screenOf(truth));
+  });
+});
+
+describe('the terminal model', () => {
+  test('answers queries, with or without clients', async () => {
+    const answers: string[] = [];
+    const model = createTerminalModel({ cols: 80, rows: 24, answer: (bytes) => answers.push(bytes) });
+    await write(
+      model,
+      '\u001b[5;3H\u001b[6n\u001b[c\u001b[5n\u001b[>c\u001bZ\u001b[?2004$p\u001bP$qr\u001b\\\u001b[18t',
+    );
+    expect(answers).toEqual([
+      '\u001b[5;3R',
+      '\u001b[?1;2c',
+      '\u001b[0n',
+      '\u001b[>0;276;0c',
+      '\u001b[?1;2c',
+      '\u001b[?2004;2$y',
+      '\u001bP1$r1;24r\u001b\\',
+      '\u001b[8;24;80t',
+    ]);
+  });
+
+  test('survives what makes the emulator fail', async () => {
+    const model = createTerminalModel({ cols: 20, rows: 6, answer: () => {} });
+    await write(model, '\u001b[6;20Hx\u001b[1J');
+    await write(model, '\u001b[Hstill here');
+    expect(model.text(10).lines[0]).toBe('still here');
+  });
+
+  test('gives the last lines as text', async () => {
+    const { model } = await seen(
+      `\u001b]2;a title\u0007${Array.from({ length: 30 }, (_, n) => `line ${n}\r\n`).join('')}`,
+    );
+    expect(model.text(3)).toEqual({ title: 'a title', lines: ['line 27', 'line 28', 'line 29'] });
   });
 });

@@ -13,18 +13,20 @@ const SQLITE = { BUSY: 5, READONLY: 8, FULL: 13, CANTOPEN: 14, NOTADB: 26 };
 /**
  * Runs `action` while this thread alone, on this machine, is inside the guard. `action` must be synchronous and
  * short: others wait for it. The kernel ends the guard when its process dies, so nothing has to be judged stale.
+ * `wait.onBusy` is called once when somebody else has been inside for longer than that takes.
  * @throws JackinError `LOCK_GUARD_BUSY` after `waitMs`, `LOCK_GUARD_BROKEN`, `STATE_NOT_WRITABLE`, `DISK_FULL`.
  */
 export async function withLockGuard<T>(
   locksDb: string,
-  wait: { ms: number; clock: Clock; signal?: AbortSignal | undefined },
+  wait: { ms: number; clock: Clock; signal?: AbortSignal | undefined; onBusy?: () => void },
   action: () => T,
 ): Promise<T> {
   const deadline = wait.clock.monotonicMs() + wait.ms;
   createPrivately(locksDb);
-  for (;;) {
+  for (let attempt = 1; ; attempt += 1) {
     const entered = enter(locksDb, action);
     if (entered !== null) return entered.value;
+    if (attempt === 1) wait.onBusy?.();
     if (wait.clock.monotonicMs() >= deadline) throw busy(locksDb);
     await wait.clock.sleep(RETRY_MS, wait.signal);
   }

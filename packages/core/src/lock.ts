@@ -17,7 +17,8 @@ const POLL_MS = 100;
  * Takes the lock `path`, a file `X.lock` that stays and names its owner; what excludes is the directory
  * `X.lock.d` (docs/architecture.md). A dead owner's lock is taken over at once; a living one, however long it
  * sleeps, keeps it. Not re-entrant: a second acquisition in the same process waits like any other.
- * Events: `waiting` once before the first wait, `taken_over`, `acquired`, `released`, `lost`.
+ * Events: `waiting` once before the first wait (with the path of the guard when that is what is waited for),
+ * `taken_over`, `acquired`, `released`, `lost`.
  *
  * After it resolves, read again whether the thing it protects still exists.
  * @throws JackinError `LOCK_HELD` (owner in details), `LOCK_UNKNOWN_OWNER`, `LOCK_GUARD_BUSY`,
@@ -68,9 +69,13 @@ async function take(
 ): Promise<Lock | null> {
   const owner = await ownRecord(options.purpose, options.clock.now(), newNonce());
   const lock = createLock(path, owner, options);
+  const onBusy = () => {
+    const { locksDb, purpose } = options;
+    options.events?.({ type: 'lock', path: resolve(locksDb), state: 'waiting', purpose });
+  };
   const taken = await withLockGuard(
     options.locksDb,
-    { ms: GUARD_WAIT_MS, clock: options.clock, signal: options.signal },
+    { ms: GUARD_WAIT_MS, clock: options.clock, signal: options.signal, onBusy },
     () => {
       const now = lookAtLock(path);
       const unchanged = judged.state === 'dead' ? sameLook(now, judged.look) : now.directory === null;

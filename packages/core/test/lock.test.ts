@@ -285,13 +285,15 @@ describe('a lock that is taken away', () => {
 
 describe('the guard of take-overs', () => {
   test('a process stuck inside it makes others fail by name instead of hang', async () => {
-    const { data, locksDb, acquire } = place();
+    const { data, locksDb, acquire, log } = place();
     mkdirSync(data, { mode: 0o700 });
     const stuck = new DatabaseSync(locksDb);
     stuck.exec('BEGIN EXCLUSIVE');
     onCleanup(() => stuck.close());
     const error = await failureOf(acquire({ clock: hurriedClock() }));
     expect(error).toMatchObject({ code: 'LOCK_GUARD_BUSY', message: expect.stringContaining(locksDb) });
+    // Told once, so that a command that takes its time can be explained.
+    expect(log.events).toEqual([{ type: 'lock', path: locksDb, state: 'waiting', purpose: 'test' }]);
     stuck.exec('ROLLBACK');
     await (await acquire()).release();
   });

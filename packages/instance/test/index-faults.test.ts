@@ -76,7 +76,9 @@ describe('an index that cannot be used hides nothing', () => {
 
   test('O57: cut at any byte', async () => {
     await using t = await three();
-    for (let length = 0; length < t.index.length - 1; length += 1) {
+    const end = t.index.length - 1;
+    // Every byte near the ends, where the form changes, every fifth between.
+    for (let length = 0; length < end; length += length < 60 || length > end - 60 ? 1 : 5) {
       await writeFile(t.paths.indexFile, t.index.subarray(0, length));
       const state = await t.store.load();
       expect([length, idsOf(state.instances), state.indexState]).toEqual([length, IDS, 'corrupt']);

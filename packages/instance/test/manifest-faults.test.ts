@@ -88,7 +88,7 @@ describe('a manifest that cannot be used', () => {
     await expectCorrupt(t, { path: t.file, reason: /not valid JSON/ });
   });
 
-  test('a directory without a manifest is a launch that was cut off', async () => {
+  test('a directory without a manifest, as a launch that was cut off leaves it', async () => {
     await using t = await withBad();
     await rm(t.file);
     await expectCorrupt(t, { path: t.file, reason: /no manifest/ });

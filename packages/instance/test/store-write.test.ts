@@ -226,6 +226,25 @@ describe('after a removal', () => {
     expect(after.rows.map((row) => row.container_base)).toEqual([two.container_base]);
   });
 
+  test('a directory that lost its manifest is a clean-up to finish when its row says purged, else a corrupt record', async () => {
+    await using t = await makeStore();
+    const { container_base: base } = makeManifest('aaaaaaaa');
+    await t.store.create(makeManifest('aaaaaaaa'));
+    const { manifest } = t.paths.instance(base);
+    await t.store.update(base, (m) => ({ ...m, status: 'purged' }));
+    const text = await readFile(manifest, 'utf8');
+    await rm(manifest);
+    const state = await t.store.load();
+    expect([state.corrupt, state.rowsWithoutManifest.map((row) => row.status)]).toEqual([[], ['purged']]);
+    expect(await t.store.resolve('aaa')).toMatchObject({ container_base: base, manifest: null });
+    // Damaged is not missing.
+    await writeFile(manifest, text.slice(0, -10));
+    expect((await t.store.load()).corrupt).toMatchObject([{ container_base: base, path: manifest }]);
+    await rm(manifest);
+    await t.store.removeRow(base);
+    expect((await t.store.load()).corrupt).toMatchObject([{ reason: 'no manifest' }]);
+  });
+
   test('a decision file of an older jackin is deleted unread', async () => {
     await using t = await makeStore();
     const { container_base: base } = makeManifest('aaaaaaaa');

@@ -69,7 +69,7 @@ process.exit(run(args, 'inherit').status ?? 1);
 }
 
 async function processesOf(output: string): Promise<string[]> {
-  const scratch = /^~tour +(\S+):/m.exec(output)?.[1];
+  const scratch = /^scratch +(\S+):/m.exec(output)?.[1];
   const ids = new Set(Array.from(output.matchAll(/jk-([0-9a-z]{8})-/g), ([, id]) => id as string));
   const found = await Promise.all([
     scratch === undefined ? [] : findProcessesByEnv('JACKIN_HOME_DIR', join(scratch, 'state')),

@@ -1,7 +1,4 @@
-interface Size {
-  cols: number;
-  rows: number;
-}
+import type { Size } from './terminal.ts';
 
 /** Keeps an eye on the size the session has, which another client can make smaller than this terminal. */
 export interface SizeWatch {

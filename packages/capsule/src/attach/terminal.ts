@@ -7,6 +7,11 @@ import { createOutput, type Output } from './output.ts';
 import { FRESH_LINE, RESET_SEQUENCE, RESTORE_TITLE, SAVE_TITLE } from './sequences.ts';
 import { type Display, openTty, type TtyControl } from './tty.ts';
 
+export interface Size {
+  cols: number;
+  rows: number;
+}
+
 /** process.stdin and process.stdout, when they are a terminal. */
 export type TerminalInput = ReadStream & { readonly fd: number };
 export type TerminalOutput = WriteStream & { readonly fd: number };
@@ -22,7 +27,7 @@ export interface TerminalStreams {
 /** The operator's terminal while a session has it. */
 export interface Terminal {
   readonly output: Output;
-  size(): { cols: number; rows: number };
+  size(): Size;
   /** Gives the terminal back before this process stops (SIGTSTP). Never waits. */
   suspend(): void;
   /** Takes it again, whatever a shell did with it meanwhile. */
@@ -43,14 +48,18 @@ const MAX_CELLS = 2000;
 export async function enterTerminal(streams: TerminalStreams, onGone: () => void): Promise<Terminal> {
   const { stdin, stdout } = streams;
   const path = streams.env.PATH || '/usr/bin:/bin';
+  const ignore = (): void => {};
+  const gone = (): void => onGone();
+  stdin.on('error', ignore);
+  stdout.on('error', gone);
   stdin.setRawMode(false);
   const control = openTty(stdin.fd, path);
   const saved = control.settings();
   const guard = saved === null ? null : await startGuard(control.fd, saved, path);
   if (guard === null) noticeWithoutGuard(streams.events);
   const display = control.openDisplay() ?? { stream: stdout, fd: stdout.fd, close: () => {} };
-  const output = createOutput(display.stream, onGone);
-  const ignore = (): void => {};
+  const output = createOutput(display.stream, gone);
+  const size = (): Size => sizeOf(control.size() ?? stdout.getWindowSize(), streams.env);
   let left = false;
 
   /** For `exit` handlers: process.exit() or an uncaught exception while attached. */
@@ -62,16 +71,14 @@ export async function enterTerminal(streams: TerminalStreams, onGone: () => void
   };
 
   process.on('exit', restoreAtExit);
-  stdin.on('error', ignore);
-  measureAgain();
   raw(stdin, control);
   const working = control.settings();
   if (working !== null) guard?.workingSettings(working);
-  output.write(Buffer.from(SAVE_TITLE + scrollAway(stdout)));
+  output.write(Buffer.from(SAVE_TITLE + scrollAway(size())));
 
   return {
     output,
-    size: () => sizeOf(streams),
+    size,
     suspend() {
       if (left) return;
       output.discard();
@@ -83,8 +90,7 @@ export async function enterTerminal(streams: TerminalStreams, onGone: () => void
       // Node believes the terminal is raw after a stop it did not see, and would change nothing.
       stdin.setRawMode(false);
       raw(stdin, control);
-      measureAgain();
-      output.write(Buffer.from(SAVE_TITLE + scrollAway(stdout)));
+      output.write(Buffer.from(SAVE_TITLE + scrollAway(size())));
     },
     async leave(show) {
       left = true;
@@ -100,7 +106,10 @@ export async function enterTerminal(streams: TerminalStreams, onGone: () => void
       // The terminal takes nothing now: it gets its reset when it does.
       else guard?.takeOver();
       if (restored) await guard?.gone(RESTORE_LIMIT_MS);
-      if (!output.broken) stdin.off('error', ignore);
+      if (!output.broken) {
+        stdin.off('error', ignore);
+        stdout.off('error', gone);
+      }
       control.close();
     },
   };
@@ -109,11 +118,6 @@ export async function enterTerminal(streams: TerminalStreams, onGone: () => void
 function raw(stdin: ReadStream, control: TtyControl): void {
   stdin.setRawMode(true);
   control.stopOutputProcessing();
-}
-
-/** Node keeps the size it last heard of, and a background process hears of none. */
-function measureAgain(): void {
-  process.emit('SIGWINCH', 'SIGWINCH');
 }
 
 function writeNow({ fd }: Display, text: string): boolean {
@@ -125,12 +129,11 @@ function writeNow({ fd }: Display, text: string): boolean {
 }
 
 /** Moves what the screen shows into the terminal's own history, so that the first paint covers nothing. */
-function scrollAway(stdout: WriteStream): string {
-  return `${'\r\n'.repeat(stdout.rows || 0)}\u001b[H`;
+function scrollAway({ rows }: Size): string {
+  return `${'\r\n'.repeat(rows)}\u001b[H`;
 }
 
-function sizeOf({ stdout, env }: TerminalStreams): { cols: number; rows: number } {
-  const [cols, rows] = stdout.getWindowSize();
+function sizeOf([cols, rows]: [number, number], env: TerminalStreams['env']): Size {
   return { cols: cells(cols, env.COLUMNS, 80), rows: cells(rows, env.LINES, 24) };
 }
 

@@ -12,6 +12,11 @@ export interface TtyControl {
   stopOutputProcessing(): void;
   /** A stream that never blocks and can be dropped with what it holds; null when there is only the shell's. */
   openDisplay(): Display | null;
+  /**
+   * The size now, as columns and rows; null when it cannot be asked for. Node's own streams keep the size they last
+   * heard of, and a background process hears of none.
+   */
+  size(): [number, number] | null;
   close(): void;
 }
 
@@ -42,6 +47,12 @@ export function openTty(inherited: number, path: string): TtyControl {
       call('stty', ['-opost'], fd, path);
     },
     openDisplay: () => (opened === null ? null : openDisplay(inherited, path)),
+    size() {
+      const probe = opened === null ? null : openDisplay(inherited, path);
+      const { columns, rows } = probe?.stream ?? {};
+      probe?.close();
+      return columns === undefined || rows === undefined ? null : [columns, rows];
+    },
     close() {
       if (opened !== null) closeSync(opened);
     },
@@ -56,9 +67,13 @@ export function openTty(inherited: number, path: string): TtyControl {
 function openDisplay(inherited: number, path: string): Display | null {
   const fd = reopen(inherited, path);
   if (fd === null) return null;
-  const stream = new WriteStream(fd) as WriteStream & {
-    _handle?: { setBlocking?(blocking: boolean): unknown };
-  };
+  let stream: WriteStream & { _handle?: { setBlocking?(blocking: boolean): unknown } };
+  try {
+    stream = new WriteStream(fd);
+  } catch {
+    closeSync(fd);
+    return null;
+  }
   stream._handle?.setBlocking?.(false);
   return {
     stream,

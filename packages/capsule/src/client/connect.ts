@@ -1,12 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { JackinError } from '@jackin/core';
-import {
-  type CapsuleMessage,
-  encodeMessage,
-  PROTOCOL_MAX,
-  PROTOCOL_MIN,
-  proves,
-} from '../protocol/index.ts';
+import { type CapsuleMessage, encodeMessage, PROTOCOL_MAX, PROTOCOL_MIN, proves } from '../protocol/index.ts';
 import { CAPSULE_VERSION } from '../version.ts';
 import { type Channel, createChannel } from './channel.ts';
 import type { CapsuleConnection, ConnectOptions, Welcome } from './connection.ts';
@@ -112,4 +106,3 @@ function silent(instanceId: string, timeoutMs: number): JackinError {
     hint: `Look at it with: jackin status ${instanceId}`,
   });
 }
-

@@ -88,7 +88,10 @@ export function createRequests({ channel, welcome, timeoutMs }: RequestsOptions)
     },
     snapshot: (session_id, lines) => request({ type: 'snapshot', session_id, lines }, snapshotSchema),
     ping: async () => void (await request({ type: 'ping' }, z.unknown())),
-    write: (bytes) => encodeTerminal(bytes).map((frame) => channel.send(frame)).every(Boolean),
+    write: (bytes) =>
+      encodeTerminal(bytes)
+        .map((frame) => channel.send(frame))
+        .every(Boolean),
     onTerminal: (listener) => channel.onTerminal(listener),
     onMessage: (listener) =>
       channel.onMessage((message) => {

@@ -53,7 +53,8 @@ async function readOne<T>(
 ): Promise<{ state: 'present'; value: T } | Absent | Unreadable> {
   const path = join(stateDir, file);
   try {
-    if (!(await lstat(stateDir)).isDirectory()) return unreadable(path, 'its directory is not a real directory');
+    if (!(await lstat(stateDir)).isDirectory())
+      return unreadable(path, 'its directory is not a real directory');
     const bytes = await readFileBounded(path, { maxBytes: STATE_FILE_MAX_BYTES });
     if (bytes === null) return { state: 'absent' };
     const parsed = schema.safeParse(JSON.parse(bytes.toString('utf8')));

@@ -25,8 +25,12 @@ export function openTrustedSocket(
     if (!directory.isDirectory()) throw untrusted(path, `${dirname(path)} is not a real directory`);
     const socket = await look(path);
     if (!socket.isSocket()) throw untrusted(path, 'it is not a socket');
-    for (const [name, { uid }] of [[dirname(path), directory], [path, socket]] as const) {
-      if (uid !== expectedUid) throw untrusted(path, `${name} belongs to user id ${uid}, not to ${expectedUid}`);
+    for (const [name, { uid }] of [
+      [dirname(path), directory],
+      [path, socket],
+    ] as const) {
+      if (uid !== expectedUid)
+        throw untrusted(path, `${name} belongs to user id ${uid}, not to ${expectedUid}`);
     }
     return connect(path, signal);
   };

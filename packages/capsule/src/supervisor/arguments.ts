@@ -12,11 +12,12 @@ export interface CapsuleArguments {
 /** @throws JackinError `USAGE` (exit code 2) */
 export function parseCapsuleArguments(args: string[], env: NodeJS.ProcessEnv): CapsuleArguments {
   const { config, state, socket, 'ready-fd': readyFd } = parse(args);
-  const instanceId = env['JACKIN_INSTANCE'];
+  const instanceId = env.JACKIN_INSTANCE;
   if (config === undefined || state === undefined || socket === undefined) {
     throw usage('--config FILE, --state DIR and --socket PATH are needed.');
   }
-  if (readyFd !== undefined && !/^[0-9]{1,6}$/.test(readyFd)) throw usage(`--ready-fd ${readyFd} is no descriptor.`);
+  if (readyFd !== undefined && !/^[0-9]{1,6}$/.test(readyFd))
+    throw usage(`--ready-fd ${readyFd} is no descriptor.`);
   if (instanceId === undefined || instanceId === '') throw usage('JACKIN_INSTANCE must name the instance.');
   return { config, state, socket, readyFd: readyFd === undefined ? null : Number(readyFd), instanceId };
 }

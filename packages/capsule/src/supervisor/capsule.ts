@@ -1,5 +1,11 @@
 import { JackinError } from '@jackin/core';
-import { type CapsuleMessage, HEARTBEAT_FILE, type Heartbeat, type SessionInfo, type SessionPlan } from '../protocol/index.ts';
+import {
+  type CapsuleMessage,
+  HEARTBEAT_FILE,
+  type Heartbeat,
+  type SessionInfo,
+  type SessionPlan,
+} from '../protocol/index.ts';
 import { repaintOfText } from '../terminal/repaint.ts';
 import type { Connection, ConnectionHandlers, Request } from './connection.ts';
 import { createExitRecords, type ExitRecordOptions } from './exit-records.ts';
@@ -8,8 +14,8 @@ import { createLifecycle, type StopOptions } from './lifecycle.ts';
 import type { Log } from './log.ts';
 import { createScreenWriter } from './screen-writer.ts';
 import type { Session, SessionEnd } from './session.ts';
-import { snapshotOf } from './snapshot.ts';
 import { createSessions, WAITING_ID } from './sessions.ts';
+import { snapshotOf } from './snapshot.ts';
 import type { Size, Viewer } from './viewers.ts';
 
 /** The supervisor: sessions on one side, clients on the other, and the state directory for when it is gone. */
@@ -121,9 +127,12 @@ export function createCapsule({ log, onFinished, ...recordOptions }: CapsuleOpti
     // The answer first, so that the client knows what the bytes behind it are.
     const reply = (data: SessionInfo): void =>
       connection.sendMessage({ type: 'reply', request_id: request.request_id, data });
-    if (session !== undefined) return session.attach(viewer, () => reply(session.info()));
-    reply(waitingInfo(viewer));
-    showWaiting(viewer);
+    if (session !== undefined) {
+      session.attach(viewer, () => reply(session.info()));
+    } else {
+      reply(waitingInfo(viewer));
+      showWaiting(viewer);
+    }
   }
 
   function showWaiting({ link, cols, rows }: Viewer): void {
@@ -160,7 +169,7 @@ export function createCapsule({ log, onFinished, ...recordOptions }: CapsuleOpti
     const attachment = attachments.get(connection);
     if (attachment === undefined) return;
     Object.assign(attachment.viewer, { cols: size.cols, rows: size.rows });
-    attachment.session?.fit();
+    attachment.session?.adjustSize();
   }
 
   async function handle(request: Exclude<Request, { type: 'resize' | 'attach' }>): Promise<unknown> {

@@ -53,7 +53,9 @@ function parseMount(line: string): Mount | null {
 
 function carries(mount: Mount, names: string, controller: Controller): boolean {
   if (names === '') return mount.type === 'cgroup2';
-  return mount.type === 'cgroup' && names.split(',').includes(controller) && mount.options.includes(controller);
+  return (
+    mount.type === 'cgroup' && names.split(',').includes(controller) && mount.options.includes(controller)
+  );
 }
 
 /** The mount may show only a part of the tree, and a namespace may hide where that part lies. */

@@ -13,8 +13,21 @@ export interface Command {
 
 /** What would tell a program that it runs in a terminal it does not run in. */
 const FOREIGN_TERMINAL = [
-  'TMUX', 'TMUX_PANE', 'STY', 'WINDOW', 'WINDOWID', 'TERMCAP', 'COLUMNS', 'LINES', 'TERM_PROGRAM',
-  'TERM_PROGRAM_VERSION', 'TERM_SESSION_ID', 'VTE_VERSION', 'KITTY_WINDOW_ID', 'KITTY_LISTEN_ON', 'WEZTERM_PANE',
+  'TMUX',
+  'TMUX_PANE',
+  'STY',
+  'WINDOW',
+  'WINDOWID',
+  'TERMCAP',
+  'COLUMNS',
+  'LINES',
+  'TERM_PROGRAM',
+  'TERM_PROGRAM_VERSION',
+  'TERM_SESSION_ID',
+  'VTE_VERSION',
+  'KITTY_WINDOW_ID',
+  'KITTY_LISTEN_ON',
+  'WEZTERM_PANE',
 ];
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -41,7 +54,7 @@ export function commandOf(plan: SessionPlan, instanceId: string): Command {
       details: { cwd: plan.cwd },
     });
   }
-  const file = findProgram(program, plan.cwd, env['PATH'] ?? DEFAULT_PATH);
+  const file = findProgram(program, plan.cwd, env.PATH ?? DEFAULT_PATH);
   if (file === null) {
     throw new JackinError({
       code: 'COMMAND_NOT_FOUND',

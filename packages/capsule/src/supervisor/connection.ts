@@ -93,19 +93,19 @@ export function serveConnection({ stream, identity, handlers, log }: ConnectionO
   }
 
   function fail(requestId: number | null, error: unknown): void {
-    const { code, message } = error instanceof JackinError ? error : { code: 'INTERNAL', message: reasonOf(error) };
+    const { code, message } =
+      error instanceof JackinError ? error : { code: 'INTERNAL', message: reasonOf(error) };
     if (code === 'INTERNAL') log(`a request failed: ${message}`);
     connection.sendMessage({ type: 'failure', request_id: requestId, error: { code, message } });
     if (requestId === null) close();
   }
 
   function onFrame({ kind, payload }: Frame): void {
-    if (kind === FRAME_TERMINAL && welcomed) return handlers.onInput(connection, payload);
+    if (kind === FRAME_TERMINAL && welcomed) handlers.onInput(connection, payload);
     if (kind !== FRAME_JSON) return;
     const message = parseClientMessage(payload);
-    if (message === null) return;
-    if (message.type === 'hello') return greet(message);
-    if (welcomed) answer(message);
+    if (message?.type === 'hello') greet(message);
+    else if (message !== null && welcomed) answer(message);
   }
 
   function greet(hello: Hello): void {

@@ -19,7 +19,11 @@ const KILL_LIMIT_MS = 5000;
  * Ends processes in good order: HUP and TERM, then KILL for those that stay.
  * @returns those that are still there, which is none unless they cannot be killed
  */
-export async function endProcesses({ find, graceMs, hurry }: EndProcessesOptions): Promise<ProcessIdentity[]> {
+export async function endProcesses({
+  find,
+  graceMs,
+  hurry,
+}: EndProcessesOptions): Promise<ProcessIdentity[]> {
   const asked = new Set<string>();
   const deadline = performance.now() + graceMs;
   for (;;) {

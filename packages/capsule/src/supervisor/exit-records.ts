@@ -1,5 +1,10 @@
 import { readFileBounded } from '@jackin/core';
-import { EXIT_RECORD_FILE, type ExitRecord, exitRecordSchema, STATE_FILE_MAX_BYTES } from '../protocol/index.ts';
+import {
+  EXIT_RECORD_FILE,
+  type ExitRecord,
+  exitRecordSchema,
+  STATE_FILE_MAX_BYTES,
+} from '../protocol/index.ts';
 import type { StateDir } from './state-dir.ts';
 
 /** How a session ended, as far as the exit record tells it. */
@@ -18,7 +23,12 @@ export interface ExitRecords {
   /** The last living session ended. */
   lastSessionEnded(end: RecordedEnd): void;
   /** The capsule is told to end. `anyAlive`: agents are still running and will be ended by this. */
-  ending(end: { endedBy: 'request' | 'signal'; nonce?: string; capsuleSignal?: string; anyAlive: boolean }): void;
+  ending(end: {
+    endedBy: 'request' | 'signal';
+    nonce?: string;
+    capsuleSignal?: string;
+    anyAlive: boolean;
+  }): void;
   /** A session is about to start: what ended before is over. The result puts the record back if it does not. */
   withdraw(): () => void;
 }
@@ -71,7 +81,9 @@ export function createExitRecords({ state, instanceId, bootId, existing }: ExitR
 /** The record that lies in the state directory; anything but a valid one of this instance counts as none. */
 export async function readExistingRecord(state: StateDir, instanceId: string): Promise<ExitRecord | null> {
   try {
-    const bytes = await readFileBounded(`${state.path}/${EXIT_RECORD_FILE}`, { maxBytes: STATE_FILE_MAX_BYTES });
+    const bytes = await readFileBounded(`${state.path}/${EXIT_RECORD_FILE}`, {
+      maxBytes: STATE_FILE_MAX_BYTES,
+    });
     if (bytes === null) return null;
     const record = exitRecordSchema.parse(JSON.parse(bytes.toString('utf8')));
     return record.instance_id === instanceId ? record : null;

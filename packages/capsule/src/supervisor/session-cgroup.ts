@@ -48,7 +48,8 @@ export function createSessionCgroup(options: SessionCgroupOptions): SessionCgrou
   const made = new Map<Controller, Group>();
   for (const [controller, limited] of wanted) {
     if (!limited && controller !== 'memory') continue;
-    const group = reuse(made, hierarchies.get(controller)) ?? make(name, controller, hierarchies.get(controller));
+    const group =
+      reuse(made, hierarchies.get(controller)) ?? make(name, controller, hierarchies.get(controller));
     if (group !== null) made.set(controller, group);
     if (limited && (group === null || !limit(group, controller, limits))) {
       for (const one of made.values()) removeDirectory(one.directory);
@@ -157,7 +158,10 @@ function sessionCgroup(groups: Group[], memory: Group | undefined, limited: bool
       const file = memory.version === 2 ? 'memory.events' : 'memory.oom_control';
       return Number(/^oom_kill (\d+)$/m.exec(read(join(memory.directory, file)))?.[1] ?? 0);
     },
-    pids: () => directories.flatMap((directory) => read(join(directory, 'cgroup.procs')).split('\n').filter(Boolean).map(Number)),
+    pids: () =>
+      directories.flatMap((directory) =>
+        read(join(directory, 'cgroup.procs')).split('\n').filter(Boolean).map(Number),
+      ),
     remove: () => directories.map(removeDirectory).every(Boolean),
   };
 }

@@ -30,7 +30,7 @@ export interface Session {
   attach(viewer: Viewer, ready?: () => void): void;
   detach(viewer: Viewer): void;
   /** The viewer's size changed. */
-  fit(): void;
+  adjustSize(): void;
   /** Input of a client; false when the program does not read and `onWritable` will tell. */
   write(bytes: Uint8Array): boolean;
   text(maxLines: number): Promise<TerminalText>;
@@ -89,10 +89,22 @@ export function startSession(options: SessionOptions): Session {
     size: () => size,
     repaint: () => model.repaint({ alive: !finished }),
   });
-  const [file = '', ...args] = cgroup?.entering([command.file, ...command.args]) ?? [command.file, ...command.args];
+  const [file = '', ...args] = cgroup?.entering([command.file, ...command.args]) ?? [
+    command.file,
+    ...command.args,
+  ];
   let pty: Pty;
   try {
-    pty = openPty({ ...command, ...size, file, args, onOutput, onExit, onEnd, onWritable: options.onWritable });
+    pty = openPty({
+      ...command,
+      ...size,
+      file,
+      args,
+      onOutput,
+      onExit,
+      onEnd,
+      onWritable: options.onWritable,
+    });
   } catch (error) {
     cgroup?.remove();
     model.dispose();
@@ -152,7 +164,7 @@ export function startSession(options: SessionOptions): Session {
     return left.length === 0;
   }
 
-  function fit(except?: Viewer): void {
+  function adjustSize(except?: Viewer): void {
     const next = viewers.smallest();
     if (next === null || (next.cols === size.cols && next.rows === size.rows)) return;
     Object.assign(size, next);
@@ -183,15 +195,15 @@ export function startSession(options: SessionOptions): Session {
     }),
     attach(viewer, ready) {
       viewers.add(viewer);
-      fit(viewer);
+      adjustSize(viewer);
       ready?.();
       viewers.repaint(viewer);
     },
     detach(viewer) {
       viewers.remove(viewer);
-      fit();
+      adjustSize();
     },
-    fit: () => fit(),
+    adjustSize: () => adjustSize(),
     write: (bytes) => end !== null || pty.write(bytes),
     text: (maxLines) =>
       new Promise((resolve) => model.write(Buffer.alloc(0), () => resolve(model.text(maxLines)))),

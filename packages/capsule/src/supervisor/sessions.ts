@@ -57,7 +57,11 @@ export function createSessions(
         ...events,
         plan,
         instanceId,
-        onStuck: (left) => onStuck(id, left.map(({ pid }) => pid)),
+        onStuck: (left) =>
+          onStuck(
+            id,
+            left.map(({ pid }) => pid),
+          ),
       });
       sessions.push(session);
       return session;
@@ -66,7 +70,10 @@ export function createSessions(
       if (id === null) return alive().at(-1) ?? sessions.at(-1);
       const session = sessions.find((one) => one.id === id);
       if (session !== undefined) return session;
-      throw new JackinError({ code: 'SESSION_NOT_FOUND', message: `There is no session ${id} in this instance.` });
+      throw new JackinError({
+        code: 'SESSION_NOT_FOUND',
+        message: `There is no session ${id} in this instance.`,
+      });
     },
   };
 }

@@ -76,7 +76,8 @@ function running(path: string): JackinError {
 }
 
 function unavailable(path: string, error: unknown): JackinError {
-  const long = Buffer.byteLength(path) > 103 ? ' Its path is longer than the 103 bytes a socket can have.' : '';
+  const long =
+    Buffer.byteLength(path) > 103 ? ' Its path is longer than the 103 bytes a socket can have.' : '';
   return new JackinError({
     code: 'SOCKET_UNAVAILABLE',
     message: `The socket ${path} cannot be opened: ${error instanceof Error ? error.message : String(error)}.${long}`,

@@ -1,9 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fsyncSync, openSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { open, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '@jackin/core';
-import { EXIT_RECORD_FILE, HEARTBEAT_FILE, SCREEN_FILE } from '../protocol/index.ts';
+import type { EXIT_RECORD_FILE, HEARTBEAT_FILE, SCREEN_FILE } from '../protocol/index.ts';
 import { type Log, reasonOf } from './log.ts';
 
 export type StateFile = typeof EXIT_RECORD_FILE | typeof HEARTBEAT_FILE | typeof SCREEN_FILE;

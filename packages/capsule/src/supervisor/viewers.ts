@@ -74,7 +74,10 @@ export function createViewers({ sessionId, size, repaint }: ViewersOptions): Vie
     smallest() {
       if (standings.size === 0) return null;
       const all = [...standings.keys()];
-      return { cols: Math.min(...all.map(({ cols }) => cols)), rows: Math.min(...all.map(({ rows }) => rows)) };
+      return {
+        cols: Math.min(...all.map(({ cols }) => cols)),
+        rows: Math.min(...all.map(({ rows }) => rows)),
+      };
     },
     add: (viewer) => void standings.set(viewer, { behind: false, allowedBytes: MAX_BACKLOG_BYTES }),
     remove: (viewer) => void standings.delete(viewer),

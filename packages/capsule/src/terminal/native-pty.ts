@@ -45,7 +45,8 @@ function load(): NativeParts {
     try {
       const requireFrom = find();
       const native = requireFrom(`${platformPackage}/pty.node`) as NativePty;
-      const helper = process.platform === 'darwin' ? requireFrom.resolve(`${platformPackage}/spawn-helper`) : '';
+      const helper =
+        process.platform === 'darwin' ? requireFrom.resolve(`${platformPackage}/spawn-helper`) : '';
       return { native, helper };
     } catch (error) {
       failures.push(error);

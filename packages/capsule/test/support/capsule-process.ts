@@ -47,9 +47,24 @@ export async function startCapsule(options: CapsuleProcessOptions = {}): Promise
   await mkdir(join(dir, 'run'), { recursive: true, mode: 0o700 });
   const config = join(dir, 'agent.toml');
   const toml = { instance_id: instanceId, role: 'shell', workdir: dir, agents: ['shell'], capsule_key: key };
-  await writeFile(config, Object.entries(toml).map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`).join(''));
+  await writeFile(
+    config,
+    Object.entries(toml)
+      .map(([name, value]) => `${name} = ${JSON.stringify(value)}\n`)
+      .join(''),
+  );
   const command = options.command ?? [process.execPath, '--conditions=@jackin/source', MAIN];
-  const [file = '', ...args] = [...command, '--config', config, '--state', state, '--socket', socket, '--ready-fd', '3'];
+  const [file = '', ...args] = [
+    ...command,
+    '--config',
+    config,
+    '--state',
+    state,
+    '--socket',
+    socket,
+    '--ready-fd',
+    '3',
+  ];
   const child = spawn(file, args, {
     detached: true,
     env: { ...process.env, ...options.env, JACKIN_INSTANCE: instanceId },
@@ -90,7 +105,10 @@ export async function startCapsule(options: CapsuleProcessOptions = {}): Promise
     },
   };
   const ready = child.stdio[3] as NodeJS.ReadableStream;
-  const text = await Promise.race([once(ready, 'data').then(([chunk]) => String(chunk)), exited.then(() => stderr)]);
+  const text = await Promise.race([
+    once(ready, 'data').then(([chunk]) => String(chunk)),
+    exited.then(() => stderr),
+  ]);
   if (text !== 'ready\n') {
     await capsule.dispose();
     throw new Error(`the capsule did not start: ${text}`);

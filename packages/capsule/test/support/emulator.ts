@@ -68,7 +68,9 @@ function rowOf(terminal: Terminal, buffer: IBuffer, y: number, oldest: boolean):
     if (cell === undefined) continue;
     // An empty cell and a blank look the same, and so does half a wide character that was overwritten.
     const half = cell.getWidth() === 0 && line.getCell(x - 1)?.getWidth() !== 2;
-    cells.push(`${cell.getChars() || ' '}/${half ? 1 : cell.getWidth()}/${look(terminal, attributesOf(cell))}`);
+    cells.push(
+      `${cell.getChars() || ' '}/${half ? 1 : cell.getWidth()}/${look(terminal, attributesOf(cell))}`,
+    );
   }
   // What wraps into the oldest line is no longer there.
   return { cells, wrapped: !oldest && line.isWrapped };

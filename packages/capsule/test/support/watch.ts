@@ -13,7 +13,8 @@ export interface Watcher {
   message<T extends CapsuleMessage['type']>(type: T): Promise<Extract<CapsuleMessage, { type: T }>>;
 }
 
-const LIMIT_MS = 15_000;
+/** Only for a failure to say what was there instead. */
+const LIMIT_MS = 60_000;
 
 export function watch(connection: CapsuleConnection, cols: number = 80, rows: number = 24): Watcher {
   const terminal = createEmulator(cols, rows);
@@ -56,14 +57,20 @@ export function watch(connection: CapsuleConnection, cols: number = 80, rows: nu
         () => {
           const screen = screenOf(terminal);
           const text = screen.join('\n');
-          const there = typeof test === 'function' ? test(screen) : typeof test === 'string' ? text.includes(test) : test.test(text);
+          const there =
+            typeof test === 'function'
+              ? test(screen)
+              : typeof test === 'string'
+                ? text.includes(test)
+                : test.test(text);
           return there ? screen : undefined;
         },
         () => `the screen never showed ${what}; it shows:\n${screenOf(terminal).join('\n').trimEnd()}`,
       ),
     message: <T extends CapsuleMessage['type']>(type: T) =>
       until(
-        () => messages.find((message): message is Extract<CapsuleMessage, { type: T }> => message.type === type),
+        () =>
+          messages.find((message): message is Extract<CapsuleMessage, { type: T }> => message.type === type),
         () => `no ${type} came; there are: ${messages.map((message) => message.type).join(', ')}`,
       ),
   };

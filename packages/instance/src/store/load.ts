@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { errorCode, fileSystemError, type JackinPaths } from '@jackin/core';
 import { instanceIdOf } from '../naming.ts';
 import { type IndexDocument, newestFirst, readIndexDocument, rowsMatch } from './index-document.ts';
-import { type ManifestFile, readManifestFile } from './manifest-file.ts';
+import { type ManifestFile, NO_MANIFEST, readManifestFile } from './manifest-file.ts';
 import type { CorruptRecord, LoadedState } from './types.ts';
 
 const PREFIX = 'jk-';
@@ -28,7 +28,8 @@ export async function loadState(paths: JackinPaths): Promise<LoadedState> {
     if (suffix !== undefined) locks.add(name.slice(0, -suffix.length));
     else if (!isFile) bases.add(name);
   }
-  const { instances, corrupt } = await readManifests(paths, [...bases]);
+  const { instances, corrupt: unusable } = await readManifests(paths, [...bases]);
+  const corrupt = unusable.filter((record) => !isHalfRemoved(record, index));
   const known = new Set([...instances, ...corrupt].map((record) => record.container_base));
   const stale = index.state === 'ok' && !rowsMatch(index.rows, instances);
   const state: LoadedState = {
@@ -46,6 +47,12 @@ export async function loadState(paths: JackinPaths): Promise<LoadedState> {
     notices: [],
   };
   return { ...state, notices: indexNotices(paths, index, known.size) };
+}
+
+/** A clean-up starts by writing `purged`: with that row, a directory that lost its manifest is what it left. */
+function isHalfRemoved(record: CorruptRecord, index: IndexDocument): boolean {
+  const row = index.rows.find((one) => one.container_base === record.container_base);
+  return record.reason === NO_MANIFEST && row?.status === 'purged';
 }
 
 /** Every manifest that can be used, newest first, and every one that cannot. */

@@ -4,6 +4,8 @@ import { errorCode, JackinError, readFileBounded } from '@jackin/core';
 import { type Manifest, manifestSchema } from '../manifest.ts';
 import { describeIssues, parseJsonBytes, reasonOf } from './parse.ts';
 
+/** The reason of a directory without a manifest. */
+export const NO_MANIFEST = 'no manifest';
 const MAX_MANIFEST_BYTES = 4 * 1024 * 1024;
 
 export type ManifestFile =
@@ -40,7 +42,7 @@ export async function readManifestFile(where: {
     const bytes = await readFileBounded(where.manifest, { maxBytes: MAX_MANIFEST_BYTES });
     if (bytes === null) {
       // The instance may have been removed between the two looks.
-      return (await entryKind(where.dir)) === 'absent' ? { state: 'absent' } : corrupt('no manifest');
+      return (await entryKind(where.dir)) === 'absent' ? { state: 'absent' } : corrupt(NO_MANIFEST);
     }
     return parseManifest(bytes, where);
   } catch (error) {

@@ -24,7 +24,10 @@ export interface LoadedState {
   /** `stale`: readable, but it does not say what the manifests say. */
   indexState: 'ok' | 'missing' | 'corrupt' | 'other_version' | 'stale';
   indexReason: string | null;
-  /** Rows whose directory is gone: a clean-up that was interrupted, or a directory removed by someone else. */
+  /**
+   * Rows whose directory is gone: a clean-up that was interrupted, or a directory removed by someone else. When the
+   * row says `purged`, parts of the directory may still be there; all that is missing is the manifest.
+   */
   rowsWithoutManifest: IndexRow[];
   /** Base names that only a lock file remembers: a launch that just claimed its name, or a leftover. */
   lockOnly: string[];

@@ -11,6 +11,7 @@ export type { AgentEnd, Ended } from './judge-end.ts';
 export { obstacle } from './obstacle.ts';
 export * from './plan-clean.ts';
 export * from './plan-eject.ts';
+export { planStopAndExit } from './plan-exit.ts';
 export { type KeepInput, planKeep } from './plan-keep.ts';
 export * from './plan-launch.ts';
 export * from './plan-launch-failure.ts';

@@ -39,10 +39,19 @@ export function instancePlan(shape: PlanShape): Plan {
 
 export function numbered(drafts: readonly StepDraft[]): Step[] {
   return drafts.map((draft, index) => {
-    const id = `${String(index + 1).padStart(2, '0')}-${draft.op}`;
+    const id = stepId(draft.op, index);
     // A draft is its step without the fields filled in here; the compiler cannot follow that through the union.
     return { id, creates: [], removes: [], requires: [], ...draft } as Step;
   });
+}
+
+/** The steps of several plans as those of one. */
+export function renumbered(steps: readonly Step[]): Step[] {
+  return steps.map((step, index) => ({ ...step, id: stepId(step.op, index) }));
+}
+
+function stepId(op: Step['op'], index: number): string {
+  return `${String(index + 1).padStart(2, '0')}-${op}`;
 }
 
 /** Preconditions that hold the facts of this look against the moment of execution. */

@@ -1,6 +1,7 @@
 import type { ExitCause, Status } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import type { Plan } from '../plan.ts';
+import type { Ended } from './judge-end.ts';
 import { instancePlan, type PlanInput, recordEnd } from './plan-parts.ts';
 
 /**
@@ -25,4 +26,9 @@ export function planRecord(
     facts,
     steps: [{ ...record, requires: [{ fact: 'status', in: [facts.manifest.status] }] }],
   });
+}
+
+/** The manifest does not say yet how this session ended. */
+export function recordNeeded({ manifest }: InstanceFacts, { status, cause }: Ended): boolean {
+  return manifest.status !== status || manifest.exit_cause?.kind !== cause?.kind;
 }

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { JackinError, type Lock, newNonce } from '@jackin/core';
+import { type Lock, newNonce } from '@jackin/core';
 import type { Classification } from '../decide/classify-exit.ts';
 import type { ExitDecision, ExitPolicy } from '../decide/decide-exit.ts';
 import type { AgentEnd, Ended } from '../decide/judge-end.ts';
-import { planClean } from '../decide/plan-clean.ts';
-import { planKeep } from '../decide/plan-keep.ts';
-import { planRecord } from '../decide/plan-record.ts';
+import { type FinalDecision, planExit } from '../decide/plan-exit.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { EndDocument } from '../jackin.ts';
 import { agentExit, endDocument, keptByChoice, keptThings, policyOf } from './end-document.ts';
@@ -26,30 +24,27 @@ export async function act(
   classification: Classification,
   decision: Exclude<ExitDecision, { action: 'ask' }>,
 ): Promise<EndDocument> {
-  const { facts } = input;
+  const { world, lock, facts } = input;
   if (decision.action === 'leave_running' || classification.outcome !== 'ended') {
     const reason = decision.action === 'leave_running' ? decision.reason : classification.outcome;
     return endDocument(facts, 'running', { status: facts.manifest.status, evidence: [reason] });
   }
-  switch (decision.action) {
+  const { decision: done, plan } = planExit({ ...stopStamp(world), facts, classification, decision });
+  const removed = plan === null ? [] : (await world.run(plan, lock)).removed;
+  switch (done.action) {
     case 'record':
-      return recordEnd(input, classification);
+      return recorded(input, classification);
     case 'keep':
-      return keep(input, classification, decision);
+      return kept(input, classification, done, removed);
     case 'clean':
-      return clean(input, classification);
+      return cleaned(input, classification, removed);
   }
 }
 
 /** Status and cause are written, nothing else is touched. */
 export async function recordEnd(input: ActionInput, ended: Ended): Promise<EndDocument> {
-  const { facts } = input;
   await record(input, ended);
-  return endDocument(facts, 'kept', {
-    ...whatEnded(input, ended),
-    kept: keptThings(facts),
-    kept_without_choice: !keptByChoice(facts.manifest),
-  });
+  return recorded(input, ended);
 }
 
 /** The operator answered nothing: the end is recorded and stays open for a later decision. */
@@ -68,49 +63,46 @@ export async function leaveUndecided(
   });
 }
 
-async function record({ world, lock, facts }: ActionInput, ended: Ended): Promise<void> {
-  const { status, exit_cause: recorded } = facts.manifest;
-  if (status === ended.status && recorded?.kind === ended.cause?.kind) return;
-  const { cause, last_attach_outcome: lastAttachOutcome } = ended;
-  const plan = planRecord({ ...stamp(world), facts, status: ended.status, cause, lastAttachOutcome });
-  await world.run(plan, lock);
+async function record({ world, lock, facts }: ActionInput, classification: Ended): Promise<void> {
+  const { status, cause } = classification;
+  const decision = { action: 'record', status, cause } as const;
+  const { plan } = planExit({ ...stopStamp(world), facts, classification, decision });
+  if (plan !== null) await world.run(plan, lock);
 }
 
-async function keep(
+function recorded(input: ActionInput, ended: Ended): EndDocument {
+  const { facts } = input;
+  return endDocument(facts, 'kept', {
+    ...whatEnded(input, ended),
+    kept: keptThings(facts),
+    kept_without_choice: !keptByChoice(facts.manifest),
+  });
+}
+
+function kept(
   input: ActionInput,
   ended: Ended,
-  decision: Pick<Extract<ExitDecision, { action: 'keep' }>, 'intent' | 'status' | 'reason'>,
-): Promise<EndDocument> {
-  const { world, lock, facts } = input;
-  const { intent, status } = decision;
-  const plan = planKeep({ ...stopStamp(world), facts, classification: ended, intent, status });
-  const receipt = await world.run(plan, lock);
+  { status, reason, intent }: Extract<FinalDecision, { action: 'keep' }>,
+  removed: string[],
+): EndDocument {
+  const { facts } = input;
   return endDocument(facts, 'kept', {
     ...whatEnded(input, ended),
     status,
-    evidence: [...(ended.cause?.evidence ?? []), decision.reason],
-    removed: receipt.removed,
+    evidence: [...(ended.cause?.evidence ?? []), reason],
+    removed,
     kept: keptThings(facts),
     kept_without_choice: intent === 'could_not_ask',
   });
 }
 
-async function clean(input: ActionInput, ended: Ended): Promise<EndDocument> {
-  const { world, lock, facts, policy } = input;
-  try {
-    const plan = planClean({ ...stopStamp(world), facts, purpose: 'exit', consent: 'none' });
-    const receipt = await world.run(plan, lock);
-    return endDocument(facts, 'cleaned', {
-      ...whatEnded(input, ended),
-      status: null,
-      evidence: [...(ended.cause?.evidence ?? []), ...keepHint(policy)],
-      removed: receipt.removed,
-    });
-  } catch (error) {
-    if (!(error instanceof JackinError) || error.code !== 'CLEANUP_NOT_PROVEN') throw error;
-    const status = 'restore_available' as const;
-    return keep(input, ended, { intent: 'could_not_ask', status, reason: error.message });
-  }
+function cleaned(input: ActionInput, ended: Ended, removed: string[]): EndDocument {
+  return endDocument(input.facts, 'cleaned', {
+    ...whatEnded(input, ended),
+    status: null,
+    evidence: [...(ended.cause?.evidence ?? []), ...keepHint(input.policy)],
+    removed,
+  });
 }
 
 function keepHint(policy: ExitPolicy): string[] {
@@ -128,10 +120,6 @@ function whatEnded({ facts, policy, seen }: ActionInput, ended: Ended): Partial<
   };
 }
 
-function stamp(world: World): { planId: string; now: string } {
-  return { planId: randomUUID(), now: world.now() };
-}
-
 function stopStamp(world: World) {
-  return { ...stamp(world), nonce: newNonce(), graceMs: GRACE_MS };
+  return { planId: randomUUID(), now: world.now(), nonce: newNonce(), graceMs: GRACE_MS };
 }

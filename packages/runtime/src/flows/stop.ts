@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { newNonce } from '@jackin/core';
+import { planStopAndExit } from '../decide/plan-exit.ts';
 import { planStop } from '../decide/plan-stop.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { Plan } from '../plan.ts';
@@ -17,10 +18,15 @@ import { GRACE_MS, type World } from './world.ts';
 export async function stop(world: World, request: StopRequest): Promise<FlowResult> {
   if (!request.dryRun) await reconcile(world);
   const { container_base: base } = await namedInstance(world, request.instance);
-  if (request.dryRun) {
-    return { kind: 'plan', document: { plan: stopPlan(world, await factsOf(world, base)) }, exitCode: 0 };
-  }
+  if (request.dryRun)
+    return { kind: 'plan', document: { plan: await preview(world, base, request) }, exitCode: 0 };
   return finishSession(world, base, { policy: request.policy, stopFirst: true });
+}
+
+async function preview(world: World, base: string, request: StopRequest): Promise<Plan> {
+  const facts = await factsOf(world, base);
+  const policy = await exitPolicyOf(world, facts.manifest, request.policy);
+  return planStopAndExit({ ...stamp(world), facts, policy, canAsk: world.prompts.available });
 }
 
 /** Runs the exit flow of an instance nobody is attached to. */
@@ -49,11 +55,9 @@ export async function finishSession(
 }
 
 function stopPlan(world: World, facts: InstanceFacts): Plan {
-  return planStop({
-    planId: randomUUID(),
-    now: world.now(),
-    facts,
-    nonce: newNonce(),
-    graceMs: GRACE_MS,
-  });
+  return planStop({ ...stamp(world), facts });
+}
+
+function stamp(world: World) {
+  return { planId: randomUUID(), now: world.now(), nonce: newNonce(), graceMs: GRACE_MS };
 }

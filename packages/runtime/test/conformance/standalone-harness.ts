@@ -9,7 +9,7 @@ import type { InstanceRef, Inventory } from '../../src/backend.ts';
 import type { BackendHarness } from '../../src/conformance/index.ts';
 import { writeAgentConfig } from '../../src/observe/agent-config-file.ts';
 import { newSubject } from '../execute/support/plans.ts';
-import { createScratch, killInstance } from '../execute/support/scratch.ts';
+import { childEnv, createScratch, killInstance } from '../execute/support/scratch.ts';
 
 /** One instance on the standalone backend, with the real capsule. */
 export async function makeStandaloneHarness(): Promise<BackendHarness> {
@@ -118,7 +118,7 @@ async function observeWithoutProc(root: string, manifest: Manifest): Promise<Inv
     : node;
   const child = spawn(argv[0] as string, argv.slice(1), {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: linux ? process.env : { ...process.env, PATH: '/nowhere' },
+    env: { ...(await childEnv()), ...(linux ? {} : { PATH: '/nowhere' }) },
   });
   let output = '';
   child.stdout.on('data', (bytes: Buffer) => {

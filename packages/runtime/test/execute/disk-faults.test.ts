@@ -59,8 +59,12 @@ const root = process.getuid?.() === 0 && process.platform === 'linux';
     EROFS: {
       code: 'STATE_NOT_WRITABLE',
       hint: /writable/,
-      cause: async () => void execFileSync('mount', ['-o', 'remount,ro', mount]),
-      heal: async () => void execFileSync('mount', ['-o', 'remount,rw', mount]),
+      // A capsule keeps its log open for writing, so the file system itself cannot be remounted: its only way in is.
+      async cause() {
+        execFileSync('mount', ['--bind', mount, mount]);
+        execFileSync('mount', ['-o', 'remount,bind,ro', mount]);
+      },
+      heal: async () => void execFileSync('umount', [mount]),
     },
   };
   type FaultName = keyof typeof faults;

@@ -13,8 +13,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findProcessesByEnv, processState } from '@jackin/core';
 
-/** The bundled binary: what an operator runs. */
-export const BIN = fileURLToPath(new URL('../../../dist/bundle/bin.js', import.meta.url));
+/** The bundled binary: what an operator runs. JACKIN_TEST_BUNDLE names another bundle directory beside it. */
+export const BIN = fileURLToPath(
+  new URL(`../../../dist/${process.env.JACKIN_TEST_BUNDLE ?? 'bundle'}/bin.js`, import.meta.url),
+);
 
 export interface CliResult {
   code: number | null;

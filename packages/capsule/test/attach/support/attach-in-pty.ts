@@ -125,6 +125,8 @@ export async function startAttachInPty(options: AttachInPtyOptions): Promise<Att
       slave = null;
       if (!Buffer.concat(chunks).includes('left with')) for (const { pid } of reports) if (pid) kill(pid);
       kill(pty.pid);
+      // A paused one never sees the end.
+      pty.resume();
       await exited;
       reporting.close();
       emulator.terminal.dispose();

@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import {
   type EventSink,
   findProcessesByEnv,
@@ -18,14 +17,25 @@ import { type CapsuleAccess, createCapsuleAccess } from '../../../src/observe/ca
 import { createObserveOne, type ObserveDeps } from '../../../src/observe/observe.ts';
 import { createStandaloneBackend } from '../../../src/standalone/adapter.ts';
 
-/** The real capsule, run from its sources. */
-export const capsuleProgram = {
-  file: process.execPath,
-  args: [
-    '--conditions=@jackin/source',
-    fileURLToPath(new URL('../../../../capsule/src/main.ts', import.meta.url)),
-  ],
-};
+const CAPSULE_VARIABLE = 'JACKIN_TEST_CAPSULE';
+let program: Promise<{ file: string; args: string[] }> | undefined;
+
+/** The real capsule. A process started with `childEnv` uses the one this process built. */
+export function capsuleProgram(): Promise<{ file: string; args: string[] }> {
+  program ??= buildCapsule();
+  return program;
+}
+
+async function buildCapsule(): Promise<{ file: string; args: string[] }> {
+  const built = process.env[CAPSULE_VARIABLE];
+  if (built !== undefined) return { file: process.execPath, args: [built] };
+  const { bundled } = await import('./bundled.ts');
+  return bundled(new URL('../../../../capsule/src/main.ts', import.meta.url));
+}
+
+export async function childEnv(): Promise<NodeJS.ProcessEnv> {
+  return { ...process.env, [CAPSULE_VARIABLE]: (await capsuleProgram()).args[0] };
+}
 
 /** A state directory, a project and every real part of the runtime on them. */
 export interface Scratch {
@@ -68,7 +78,13 @@ export async function createScratch(options: ScratchOptions = {}): Promise<Scrat
   };
   const store = createInstanceStore({ paths, events: sink, clock: systemClock });
   const capsule = createCapsuleAccess({ paths, clientName: 'runtime-test' });
-  const backend = createStandaloneBackend({ paths, capsuleProgram, clock: systemClock, events: sink, env });
+  const backend = createStandaloneBackend({
+    paths,
+    capsuleProgram: await capsuleProgram(),
+    clock: systemClock,
+    events: sink,
+    env,
+  });
   const observeDeps: ObserveDeps = { store, paths, backends: new Map([['standalone', backend]]), capsule };
   return {
     root,
