@@ -1,15 +1,21 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { chooseBackend, type TourFinding } from '../tour/backend.ts';
-import { runTour, writeBrokenCli } from './support/tour.ts';
+import { endRunningTours, runTour, writeBrokenCli } from './support/tour.ts';
+
+// Each runs a good part of the tour, and other suites run beside it.
+jest.setTimeout(120_000);
 
 let dir: string;
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'jk-broken-'));
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
+afterEach(async () => {
+  await endRunningTours();
+  rmSync(dir, { recursive: true, force: true });
+});
 
 test.each([
   [
@@ -67,6 +73,11 @@ test.each([
   const run = await runTour({ interrupt: { after, signal } });
   expect(run.output).toContain(`Interrupted by ${signal}.`);
   expect(run).toMatchObject({ code, leftovers: [] });
+});
+
+test('A tour whose reader goes away leaves nothing', async () => {
+  const run = await runTour({ interrupt: { after: '$ jackin status', signal: 'reader' } });
+  expect(run).toMatchObject({ code: 141, leftovers: [] });
 });
 
 test('The tour takes Docker when doctor found an engine that answers', () => {

@@ -14,11 +14,11 @@ lose it, get it back, keep it, get it back again, clean up. Every answer and eve
   --cli FILE   the command line to tour (default: the bundle that npm run build makes)
   --build      run npm run build first
 
-Exit code 0 when every check held, 1 when one did not, 129, 130 or 143 when a signal ended it.
+Exit code 0 when every check held, 1 when one did not, 128 + N when signal N ended it.
 `;
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
-const SIGNAL_EXITS = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+const SIGNAL_EXITS = { SIGHUP: 129, SIGINT: 130, SIGPIPE: 141, SIGTERM: 143 } as const;
 type EndingSignal = keyof typeof SIGNAL_EXITS;
 
 process.exitCode = await main();
@@ -35,6 +35,9 @@ async function main(): Promise<number> {
   const startedAtMs = performance.now();
   const interrupted = new AbortController();
   for (const signal of Object.keys(SIGNAL_EXITS)) process.on(signal, () => interrupted.abort(signal));
+  // Nobody reads any more (`| head`): that ends a tour too, and what it started must not outlive it.
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', () => interrupted.abort('SIGPIPE'));
   const cli = values.cli ? resolve(values.cli) : resolve(REPOSITORY, 'apps/jackin/dist/bundle/bin.js');
 
   const scratch = createScratch();

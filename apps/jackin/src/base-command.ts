@@ -35,7 +35,8 @@ export abstract class JackinCommand<C extends typeof Command> extends Command {
     }
     const { openJackin } = await import('./wiring.ts');
     const jackin = openJackin(this.context, { debug: parsed.flags.debug === true, json: this.json });
-    const result = await this.execute(jackin, parsed as unknown as Invocation<C>);
+    const flags = withDefaults(this.ctor.flags, parsed.flags);
+    const result = await this.execute(jackin, { ...parsed, flags } as unknown as Invocation<C>);
     await writeAll(this.context.stdout, await this.textOf(result));
     return result;
   }
@@ -61,6 +62,15 @@ export abstract class JackinCommand<C extends typeof Command> extends Command {
     const color = wantsColor(this.context.stdout, this.context.env);
     return renderResult(result, { color, now: new Date(), ...this.textOptions });
   }
+}
+
+/** A switch that was not given is off; the parser leaves it out. */
+function withDefaults(
+  defined: Interfaces.FlagInput,
+  given: Record<string, unknown>,
+): Record<string, unknown> {
+  const switches = Object.entries(defined).filter(([, { type }]) => type === 'boolean');
+  return { ...Object.fromEntries(switches.map(([name]) => [name, false])), ...given };
 }
 
 /** A command line that cannot be meant: exit code 2. */

@@ -18,7 +18,7 @@ export function toUsageError(thrown: unknown, command: string | undefined): Jack
   if (known) {
     return new JackinError({
       code: 'USAGE',
-      message: text.trim().replace(/\s*\n\s*/g, ' '),
+      message: sentence(text),
       hint: `jackin ${command} --help`,
       exitCode: 2,
       cause: thrown,
@@ -31,6 +31,13 @@ export function toUsageError(thrown: unknown, command: string | undefined): Jack
     exitCode: 2,
     cause: thrown,
   });
+}
+
+/** What the parser says, as one sentence. */
+function sentence(text: string): string {
+  const excluded = /--([\w-]+)(?:=\S+)? cannot also be provided when using --([\w-]+)/.exec(text);
+  if (excluded !== null) return `--${excluded[1]} and --${excluded[2]} exclude each other.`;
+  return text.trim().replace(/\s*\n\s*/g, ' ');
 }
 
 /** The command that was probably meant: one that begins with the word or is one slip of the finger away. */

@@ -2,17 +2,17 @@ import { Args, Flags } from '@oclif/core';
 
 const EXIT = 'EXIT';
 
-/** One-shot exit policy. */
+/** One-shot exit policy of the session that this command attaches to or ends; a detached one is told it by `stop`. */
 export const policyFlags = {
   keep: Flags.boolean({
     description: 'When the session ends, keep its state for a later resume, whatever the configured policy.',
-    exclusive: ['clean'],
+    exclusive: ['clean', 'detach'],
     helpGroup: EXIT,
   }),
   clean: Flags.boolean({
     description:
       'When the session ends cleanly, delete its state without a question, whatever the configured policy.',
-    exclusive: ['keep'],
+    exclusive: ['keep', 'detach'],
     helpGroup: EXIT,
   }),
 };

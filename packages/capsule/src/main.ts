@@ -26,7 +26,6 @@ async function main(args: CapsuleArguments, log: Log): Promise<void> {
   loadNativePty();
   const identity = { instanceId, bootId: await bootId(), capsuleKey: config.capsule_key };
   const state = openStateDir(args.state, log);
-  removeStaleCgroups(instanceId);
   const existing = await readExistingRecord(state, instanceId);
   let exitCode = 0;
   let finishing = false;
@@ -39,6 +38,9 @@ async function main(args: CapsuleArguments, log: Log): Promise<void> {
     connection.sendMessage(tooMany());
     connection.close();
   });
+
+  // Only now is it certain that no other capsule of this instance lives.
+  removeStaleCgroups(instanceId);
 
   async function finish(): Promise<void> {
     if (finishing) return;

@@ -45,7 +45,7 @@ async function raw(): Promise<Raw> {
       else waiter(message);
     }
   });
-  const ended = once(socket, 'close');
+  const ended = new Promise((resolve) => socket.once('close', resolve));
   await once(socket, 'connect');
   return {
     socket,
@@ -77,7 +77,7 @@ async function welcomed(): Promise<Raw> {
 
 async function survives(): Promise<void> {
   const client = await capsule.connect();
-  expect(await client.list()).toMatchObject([{ session_id: 'survivor', alive: true }]);
+  expect((await client.list())[0]).toMatchObject({ session_id: 'survivor', alive: true });
   client.close();
 }
 
@@ -179,19 +179,42 @@ describe('a connection', () => {
     await survives();
   });
 
-  test('that never reads its answers is given up, alone', async () => {
+  test('that never reads its answers is given up, and takes nobody else their turn', async () => {
+    const other = await capsule.connect();
+    const big = plan('i=0; while [ $i -lt 2500 ]; do i=$((i+1)); printf "%079d\\n" $i; done', {
+      session_id: 'big',
+    });
+    const ended = new Promise<void>((resolve) => {
+      other.onMessage(({ type }) => type === 'session_ended' && resolve());
+    });
+    await other.startSession(big);
+    await ended;
     const client = await welcomed();
     client.socket.pause();
-    client.json({ type: 'attach', request_id: 1, session_id: 'survivor', cols: 80, rows: 24 });
-    const ask = encodeMessage({ type: 'snapshot', request_id: 2, session_id: 'survivor', lines: 10_000 });
+    const ask = encodeMessage({ type: 'snapshot', request_id: 2, session_id: 'big', lines: 10_000 });
     const flood = Buffer.concat(Array.from({ length: 2000 }, () => ask));
+    let turns = 0;
     while (!client.socket.destroyed) {
-      if (!client.socket.write(flood)) {
-        await Promise.race([once(client.socket, 'drain'), client.ended]);
-      }
+      client.socket.write(flood);
+      await Promise.race([other.ping(), client.ended]);
+      turns += 1;
     }
+    expect(turns).toBeGreaterThan(1);
+    other.close();
     await survives();
   }, 120_000);
+
+  test('that floods with requests gets its answers in order', async () => {
+    const client = await welcomed();
+    const count = 5000;
+    client.send(
+      ...Array.from({ length: count }, (_, request_id) => encodeMessage({ type: 'ping', request_id })),
+    );
+    for (let request_id = 0; request_id < count; request_id += 1) {
+      expect(await client.next()).toMatchObject({ type: 'reply', request_id });
+    }
+    client.socket.destroy();
+  });
 
   test('is one of a bounded number', async () => {
     const clients = await Promise.all(Array.from({ length: 64 }, () => raw()));

@@ -1,4 +1,5 @@
 export * from './clock.ts';
+export * from './deadline.ts';
 export * from './documents.ts';
 export * from './errors.ts';
 export { errorCode, fileSystemError } from './file-errors.ts';

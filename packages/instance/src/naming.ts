@@ -13,7 +13,7 @@ const INSTANCE_ID = new RegExp(`^${ID}$`);
 const BASE_NAME = new RegExp(`^${PREFIX}-(${ID})(?:-[a-z0-9]+){1,2}$`);
 
 /**
- * The name of an instance's directory, container, lock and socket directory (docs/state-on-disk.md#names).
+ * The name of an instance's directory, container, lock and socket directory (docs/storage.md#names).
  * @param parts.workspace the workspace's name, or null for an ad-hoc directory
  * @param parts.role the role key; its namespace (`owner/` in `owner/name`) is not part of the name
  * @throws RangeError when `instanceId` is not one of ours: only a programming error can cause it

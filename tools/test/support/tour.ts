@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,10 +17,26 @@ export interface TourRun {
   leftovers: string[];
 }
 
-/** Runs the tour with its own temporary directory; `signal` is sent once `after` stands in the output. */
+const running = new Set<ChildProcess>();
+
+/** Ends tours that a test gave up waiting for: they clean up after themselves. */
+export async function endRunningTours(): Promise<void> {
+  await Promise.all(
+    [...running].map((child) => {
+      const closed = once(child, 'close');
+      child.kill('SIGTERM');
+      return closed;
+    }),
+  );
+}
+
+/**
+ * Runs the tour with its own temporary directory; once `after` stands in the output `signal` is sent, or its reader goes
+ * away.
+ */
 export async function runTour(options: {
   args?: string[];
-  interrupt?: { after: string; signal: NodeJS.Signals };
+  interrupt?: { after: string; signal: NodeJS.Signals | 'reader' };
 }): Promise<TourRun> {
   const temporary = mkdtempSync(join(tmpdir(), 'jk-t-'));
   try {
@@ -32,13 +49,13 @@ export async function runTour(options: {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
       if (pending === undefined || !output.includes(pending.after)) return;
-      child.kill(pending.signal);
+      if (pending.signal === 'reader') child.stdout.destroy();
+      else child.kill(pending.signal);
       pending = undefined;
     });
-    const code = await new Promise<number | null>((resolve, reject) => {
-      child.on('error', reject);
-      child.on('close', (exitCode) => resolve(exitCode));
-    });
+    running.add(child);
+    const [code] = (await once(child, 'close')) as [number | null];
+    running.delete(child);
     return { code, output, leftovers: [...readdirSync(temporary), ...(await processesOf(output))] };
   } finally {
     rmSync(temporary, { recursive: true, force: true });

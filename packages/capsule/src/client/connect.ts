@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { JackinError } from '@jackin/core';
+import { awakeSignal, JackinError } from '@jackin/core';
 import { type CapsuleMessage, encodeMessage, PROTOCOL_MAX, PROTOCOL_MIN, proves } from '../protocol/index.ts';
 import { CAPSULE_VERSION } from '../version.ts';
 import { type Channel, createChannel } from './channel.ts';
@@ -16,8 +16,9 @@ const DEFAULT_TIMEOUT_MS = 10_000;
  */
 export async function connectCapsule(options: ConnectOptions): Promise<CapsuleConnection> {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  const limit = AbortSignal.timeout(timeoutMs);
-  const signal = AbortSignal.any([options.signal, limit]);
+  const late = silent(options.instanceId, timeoutMs);
+  const limit = awakeSignal(timeoutMs, late);
+  const signal = AbortSignal.any([options.signal, limit.signal]);
   try {
     const stream = await within(signal, options.open(signal), (late) => late.destroy());
     const channel = createChannel(stream);
@@ -30,8 +31,10 @@ export async function connectCapsule(options: ConnectOptions): Promise<CapsuleCo
     }
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
-    if (limit.aborted) throw silent(options.instanceId, timeoutMs);
+    if (limit.signal.aborted) throw late;
     throw error;
+  } finally {
+    limit.clear();
   }
 }
 

@@ -1,4 +1,4 @@
-import { JackinError } from '@jackin/core';
+import { afterAwake, JackinError } from '@jackin/core';
 import { z } from 'zod';
 import {
   type CapsuleMessage,
@@ -50,7 +50,7 @@ export function createRequests({ channel, welcome, timeoutMs }: RequestsOptions)
     const request_id = nextId++;
     const answer = Promise.withResolvers<unknown>();
     const limitMs = timeoutMs + extraMs;
-    const timer = setTimeout(() => answer.reject(silent(body.type, limitMs)), limitMs);
+    const cancel = afterAwake(limitMs, () => answer.reject(silent(body.type, limitMs)));
     waiting.set(request_id, answer);
     try {
       channel.send(encodeMessage({ ...body, request_id } as ClientMessage));
@@ -63,7 +63,7 @@ export function createRequests({ channel, welcome, timeoutMs }: RequestsOptions)
         message: `The capsule's answer to ${body.type} is not valid.`,
       });
     } finally {
-      clearTimeout(timer);
+      cancel();
       waiting.delete(request_id);
     }
   }
@@ -108,11 +108,11 @@ function answersRequest(message: CapsuleMessage): boolean {
 
 async function bounded(promise: Promise<unknown>, limitMs: number, late: () => JackinError): Promise<void> {
   const expired = Promise.withResolvers<never>();
-  const timer = setTimeout(() => expired.reject(late()), limitMs);
+  const cancel = afterAwake(limitMs, () => expired.reject(late()));
   try {
     await Promise.race([promise, expired.promise]);
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }
 

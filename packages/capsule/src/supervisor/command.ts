@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, openSync, readSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve } from 'node:path';
 import { JackinError } from '@jackin/core';
 import type { SessionPlan } from '../protocol/index.ts';
@@ -95,12 +95,36 @@ function findProgram(program: string, cwd: string, path: string): string | null 
   return null;
 }
 
-function isProgram(file: string): boolean {
+/** How many interpreters of interpreters the kernel follows. */
+const MAX_INTERPRETERS = 5;
+const FIRST_LINE_BYTES = 256;
+
+/** Can be executed, and so can the program its first line names: that one goes away when its installation moves. */
+function isProgram(file: string, depth = 0): boolean {
   try {
     accessSync(file, constants.X_OK);
-    return statSync(file).isFile();
+    if (!statSync(file).isFile()) return false;
   } catch {
     return false;
+  }
+  const interpreter = interpreterOf(file);
+  if (interpreter === null) return true;
+  return depth < MAX_INTERPRETERS && isProgram(interpreter, depth + 1);
+}
+
+/** Null: it is no script, names a relative one, or can be executed but not read. */
+function interpreterOf(file: string): string | null {
+  try {
+    const fd = openSync(file, 'r');
+    try {
+      const bytes = Buffer.alloc(FIRST_LINE_BYTES);
+      const text = bytes.toString('latin1', 0, readSync(fd, bytes, 0, FIRST_LINE_BYTES, 0));
+      return /^#![ \t]*(\/[^\s\0]*)/.exec(text)?.[1] ?? null;
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return null;
   }
 }
 

@@ -50,11 +50,19 @@ const HELLO_LIMIT_MS = 5000;
 /** A client that asks without ever reading the answers. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 const CLOSE_LIMIT_MS = 1000;
+/** What one client may have done before the others get a turn, and before it waits for its own answers. */
+const FRAMES_PER_TURN = 64;
+const MAX_UNANSWERED = 32;
 
 export function serveConnection({ stream, identity, handlers, log }: ConnectionOptions): Connection {
   const decoder = createFrameDecoder();
+  /** Received, not dealt with yet: at most what one read brought. */
+  const inbox: Frame[] = [];
   let welcomed = false;
   let closed = false;
+  let held = false;
+  let unanswered = 0;
+  let turn: NodeJS.Immediate | undefined;
   const helloLimit = setTimeout(() => fail(null, tooLate()), HELLO_LIMIT_MS);
 
   const connection: Connection = {
@@ -70,8 +78,14 @@ export function serveConnection({ stream, identity, handlers, log }: ConnectionO
       if (stream.writableLength === 0) queueMicrotask(callback);
       else stream.once('drain', callback);
     },
-    pause: () => void stream.pause(),
-    resume: () => void stream.resume(),
+    pause() {
+      held = true;
+      stream.pause();
+    },
+    resume() {
+      held = false;
+      pump();
+    },
     close,
   };
 
@@ -85,6 +99,8 @@ export function serveConnection({ stream, identity, handlers, log }: ConnectionO
     if (closed) return;
     closed = true;
     clearTimeout(helloLimit);
+    // What still comes in is read and left, so that the end is seen.
+    stream.resume();
     stream.end();
     // A client that does not read does not see the end either.
     const limit = setTimeout(() => stream.destroy(), CLOSE_LIMIT_MS);
@@ -128,7 +144,13 @@ export function serveConnection({ stream, identity, handlers, log }: ConnectionO
 
   function answer(request: Request): void {
     const requestId = 'request_id' in request ? request.request_id : null;
-    void respond(requestId, request).catch((error: unknown) => fail(null, error));
+    unanswered += 1;
+    respond(requestId, request)
+      .catch((error: unknown) => fail(null, error))
+      .finally(() => {
+        unanswered -= 1;
+        if (turn === undefined) pump();
+      });
   }
 
   async function respond(requestId: number | null, request: Request): Promise<void> {
@@ -141,22 +163,44 @@ export function serveConnection({ stream, identity, handlers, log }: ConnectionO
     }
   }
 
-  stream.on('data', (chunk: Buffer) => {
-    if (closed) return;
+  /** Deals with what was received; the stream flows only when that is nothing. */
+  function pump(): void {
+    clearImmediate(turn);
+    turn = undefined;
     try {
-      for (const frame of decoder.push(chunk)) {
-        if (closed) return;
-        onFrame(frame);
+      for (let count = 0; count < FRAMES_PER_TURN; count += 1) {
+        if (closed || held || unanswered >= MAX_UNANSWERED) return;
+        const next = inbox.shift();
+        if (next === undefined) {
+          stream.resume();
+          return;
+        }
+        onFrame(next);
       }
+      turn = setImmediate(pump);
     } catch (error) {
       fail(null, error);
     }
+  }
+
+  stream.on('data', (chunk: Buffer) => {
+    if (closed) return;
+    stream.pause();
+    try {
+      inbox.push(...decoder.push(chunk));
+    } catch (error) {
+      // What came before it in the same read is not dealt with any more.
+      fail(null, error);
+      return;
+    }
+    pump();
   });
   stream.on('end', close);
   stream.on('error', () => stream.destroy());
   stream.on('close', () => {
     closed = true;
     clearTimeout(helloLimit);
+    clearImmediate(turn);
     handlers.onClose(connection);
   });
   return connection;

@@ -15,7 +15,7 @@ export interface Lifecycle {
   readonly stopping: boolean;
   /** Something changed that may let the capsule leave, or keep it. */
   review(): void;
-  /** Exit record, then clients are told, then children. A second call hurries the first. */
+  /** Exit record, then clients are told, then children. A second call joins the first; a second signal hurries it. */
   stop(options: StopOptions): Promise<void>;
 }
 
@@ -36,6 +36,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const hurry = new AbortController();
   let leaving: NodeJS.Timeout | undefined;
   let stopping: Promise<void> | null = null;
+  let signalled = false;
 
   function review(): void {
     const idle =
@@ -65,10 +66,9 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     },
     review,
     stop({ graceMs, ...record }) {
-      if (stopping !== null) {
-        hurry.abort();
-        return stopping;
-      }
+      if (signalled && record.endedBy === 'signal') hurry.abort();
+      signalled ||= record.endedBy === 'signal';
+      if (stopping !== null) return stopping;
       clearTimeout(leaving);
       records.ending({ ...record, anyAlive: sessions.anyAlive });
       stopping = end(record.endedBy, graceMs);

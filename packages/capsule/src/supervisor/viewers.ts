@@ -40,7 +40,7 @@ export interface ViewersOptions {
 }
 
 /** A client that has not taken this much is behind: its output is dropped until it has taken what it has. */
-export const MAX_BACKLOG_BYTES = 1024 * 1024;
+const MAX_BACKLOG_BYTES = 1024 * 1024;
 
 interface Standing {
   behind: boolean;

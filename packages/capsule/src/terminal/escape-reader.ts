@@ -74,7 +74,7 @@ export function readEscape(bytes: Buffer, start: number): Reading {
 }
 
 /** Executed controls of a sequence that is left out; ENQ, the oldest query, is none of them. */
-export function controlsIn(bytes: Buffer, start: number, end: number): Buffer {
+function controlsIn(bytes: Buffer, start: number, end: number): Buffer {
   return Buffer.from(
     bytes.subarray(start, end).filter((byte) => byte < 0x20 && byte !== ESC && byte !== ENQ),
   );

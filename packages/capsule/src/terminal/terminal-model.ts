@@ -28,9 +28,9 @@ export interface TerminalModelOptions {
   answer(bytes: string): void;
 }
 
-export const SCROLLBACK_LINES = 2000;
+const SCROLLBACK_LINES = 2000;
 /** What the emulator cannot do with less. */
-export const MIN_COLS = 2;
+const MIN_COLS = 2;
 
 export function createTerminalModel({ cols, rows, answer }: TerminalModelOptions): TerminalModel {
   const terminal: Terminal = new xterm.Terminal({

@@ -1,6 +1,9 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { type Lab, startLab, terminalNow } from './support/lab.ts';
 import { untilProcessIsGone, untilProcessIsStopped } from './support/processes.ts';
+
+// Real processes, on a machine that may be busy.
+jest.setTimeout(90_000);
 
 const DETACH = '\u0002d';
 const showSize = (cols: number, rows: number): string => `\u001b[H\u001b[2Jpainted for ${cols}x${rows} `;
@@ -29,6 +32,16 @@ describe('size', () => {
     await lab.capsule.until('the size', () =>
       lab.capsule.sizes.some(({ cols, rows }) => cols === 61 && rows === 17),
     );
+  });
+});
+
+describe('another client', () => {
+  test('that makes the session smaller, or lets it grow again, causes a repaint', async () => {
+    await using lab = await attached();
+    const resized = { type: 'resized', session_id: 'session-1' } as const;
+    lab.capsule.send({ ...resized, cols: 60, rows: 20 });
+    await lab.capsule.until('a repaint', () => lab.capsule.attaches.length === 2);
+    expect(lab.capsule.attaches[1]).toEqual({ cols: 80, rows: 24 });
   });
 });
 

@@ -1,8 +1,11 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { RESET_SEQUENCE, RESTORE_TITLE } from '../../src/attach/sequences.ts';
 import { type Lab, startLab, terminalNow } from './support/lab.ts';
 import { guardsOf, processIsGone, untilProcessIsGone } from './support/processes.ts';
 import { ARMED, ARMED_STATE } from './support/session-noise.ts';
+
+// Real processes, on a machine that may be busy.
+jest.setTimeout(90_000);
 
 /** Attached, with everything armed that a full-screen program arms. */
 async function armed(options: Parameters<typeof startLab>[0] = {}): Promise<Lab & { pid: number }> {

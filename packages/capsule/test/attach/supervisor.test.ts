@@ -1,11 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import type { SessionInfo } from '../../src/protocol/index.ts';
 import { type CapsuleProcess, plan, startCapsule } from '../support/capsule-process.ts';
 import { type AttachInPty, startAttachInPty } from './support/attach-in-pty.ts';
 import { ARMED, ARMED_STATE } from './support/session-noise.ts';
+
+// Real processes, on a machine that may be busy.
+jest.setTimeout(90_000);
 
 const DETACH = '\u0002d';
 const SHELL = ['/bin/sh', '-i'];

@@ -12,7 +12,7 @@ const PARALLEL_READS = 32;
 
 /**
  * Looks at every instance directory, the index, the locks and the socket directories; writes nothing.
- * The manifests win over the index (docs/state-on-disk.md#index).
+ * The manifests win over the index (docs/storage.md#index).
  * @throws JackinError `STATE_NOT_READABLE` when a directory cannot be listed: not seeing is not absence
  */
 export async function loadState(paths: JackinPaths): Promise<LoadedState> {

@@ -16,7 +16,7 @@ export type ManifestFile =
 
 /**
  * Reads one manifest without following links and without writing. Whatever is wrong with it is an answer: one bad
- * record must never hide another (docs/state-on-disk.md#corrupt-records).
+ * record must never hide another (docs/storage.md#corrupt-records).
  * @param where the instance's directory, its manifest and the base name the manifest must carry
  */
 export async function readManifestFile(where: {

@@ -12,7 +12,7 @@ import { manifestError, readManifestFile } from './manifest-file.ts';
 import { instanceNotFound, resolveSelector } from './resolve.ts';
 import type { InstanceStoreOptions, IsolationState, LoadedState, ResolvedInstance } from './types.ts';
 
-/** The only writer of manifests and index (docs/state-on-disk.md). */
+/** The only writer of manifests and index (docs/storage.md). */
 export interface InstanceStore {
   /**
    * Looks at everything and writes nothing. What is wrong with the index is also told as a notice event, once.

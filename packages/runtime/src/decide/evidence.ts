@@ -34,7 +34,8 @@ function recordLines(facts: InstanceFacts): string[] {
   if (reading.state === 'unreadable') return [`exit record: unreadable (${printable(reading.reason)})`];
   const { record } = reading;
   const code = record.code === null ? '' : `, code ${record.code}`;
-  const signal = record.signal === null ? '' : `, signal ${printable(record.signal)}`;
+  const by = record.signal ?? record.capsule_signal ?? null;
+  const signal = by === null ? '' : `, signal ${printable(by)}`;
   const nonce = record.nonce === undefined ? '' : `, nonce ${printable(record.nonce)}`;
   const line = `exit record: ended by ${record.ended_by}${code}${signal}${nonce} at ${printable(record.at)}`;
   if (reading.state === 'ignored') return [`${line}; ignored (${reading.reason})`];

@@ -3,6 +3,7 @@ import type { InstanceFacts } from '../facts.ts';
 import type { Plan } from '../plan.ts';
 import { agentInContainer, classifyExit } from './classify-exit.ts';
 import { decideExit, type ExitDecision, type ExitPolicy } from './decide-exit.ts';
+import { keptStatus } from './instance-kind.ts';
 import type { Ended } from './judge-end.ts';
 import { planClean } from './plan-clean.ts';
 import { planKeep } from './plan-keep.ts';
@@ -39,7 +40,7 @@ export function planExit(input: StopInput & { classification: Ended; decision: F
         return { decision, plan: planClean({ ...input, purpose: 'exit', consent: 'none' }) };
       } catch (error) {
         if (!(error instanceof JackinError) || error.code !== 'CLEANUP_NOT_PROVEN') throw error;
-        const status = 'restore_available' as const;
+        const status = keptStatus(facts.isolated);
         const intent = 'could_not_ask' as const;
         const keep: FinalDecision = { action: 'keep', intent, status, reason: error.message };
         return { decision: keep, plan: planKeep({ ...input, intent, status }) };

@@ -106,13 +106,27 @@ function instanceGone(base: string): JackinError {
   });
 }
 
-/** One outside call of a step, bounded also against a callee that ignores its signal. */
-export function outside<T>(
+/**
+ * One outside call of a step, bounded also against a callee that ignores its signal. What a callee throws that has no
+ * name gets one: OUTSIDE_CALL_FAILED says who failed, and that it was not jackin.
+ */
+export async function outside<T>(
   context: StepContext,
   what: string,
   timeoutMs: number,
   call: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { callMs, signal } = context.ports;
-  return bounded(what, Math.min(timeoutMs, callMs ?? timeoutMs), signal, call);
+  try {
+    return await bounded(what, Math.min(timeoutMs, callMs ?? timeoutMs), signal, call);
+  } catch (thrown) {
+    signal?.throwIfAborted();
+    if (thrown instanceof JackinError) throw thrown;
+    throw new JackinError({
+      code: 'OUTSIDE_CALL_FAILED',
+      message: `${what} failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+      hint: 'Run `jackin doctor` to see what answers, then run the same command again.',
+      cause: thrown,
+    });
+  }
 }

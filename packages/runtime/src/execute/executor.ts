@@ -1,5 +1,6 @@
 import { JackinError, redact, toJackinError } from '@jackin/core';
 import { type Plan, planSchema, type Step } from '../plan.ts';
+import { requireCapability } from './capability.ts';
 import { checkPreconditions, createStepContext, type RunContext } from './context.ts';
 import { handlers } from './handlers.ts';
 import type { ExecutionReceipt, ExecutorPorts, Handler, StepContext, StepOutcome } from './ports.ts';
@@ -7,11 +8,13 @@ import type { ExecutionReceipt, ExecutorPorts, Handler, StepContext, StepOutcome
 /**
  * Runs the steps of a plan in order and nothing else: the plan may come from a decision or from the parsed JSON of a
  * `--dry-run` (docs/architecture.md, observe → decide → act). Every step is idempotent, so the same command converges
- * after a kill between any two of them. Before each step the lock is still held and the step's preconditions hold on
- * fresh facts; around each step an event is emitted synchronously, which is the step journal.
+ * after a kill between any two of them. Nothing begins unless this build can carry out all of the steps; before each
+ * one the lock is still held and the step's preconditions hold on fresh facts; around each step an event is emitted
+ * synchronously, which is the step journal.
  *
- * Throws PLAN_INVALID, LOCK_LOST, STATE_CHANGED (naming fact and value), or the failed step's error; `details` say
- * which step it was and what was done before it. Nothing after that step runs.
+ * Throws PLAN_INVALID; BACKEND_UNAVAILABLE or ISOLATION_UNSUPPORTED before the first step; LOCK_LOST, STATE_CHANGED
+ * (naming fact and value), or the failed step's error; `details` say which step it was and what was done before it.
+ * Nothing after that step runs.
  */
 export async function execute(plan: Plan, ports: ExecutorPorts): Promise<ExecutionReceipt> {
   const checked = parsePlan(plan);
@@ -27,16 +30,21 @@ export async function execute(plan: Plan, ports: ExecutorPorts): Promise<Executi
   };
   const run = createStepContext(checked, ports);
   planEvent(ports, checked, 'started');
-  for (const step of checked.steps) {
-    try {
-      await runStep(step, run, receipt);
-    } catch (thrown) {
-      planEvent(ports, checked, 'failed');
-      throw withProgress(thrown, checked, step, receipt);
-    }
-  }
+  await everyStep(requireCapability);
+  await everyStep(runStep);
   planEvent(ports, checked, 'done');
   return receipt;
+
+  async function everyStep(act: typeof runStep): Promise<void> {
+    for (const step of checked.steps) {
+      try {
+        await act(step, run, receipt);
+      } catch (thrown) {
+        planEvent(ports, checked, 'failed');
+        throw withProgress(thrown, checked, step, receipt);
+      }
+    }
+  }
 }
 
 async function runStep(step: Step, context: RunContext, receipt: ExecutionReceipt): Promise<void> {

@@ -1,5 +1,6 @@
 import { lstat } from 'node:fs/promises';
 import { acquireLock, fileSystemError, JackinError, removeTree } from '@jackin/core';
+import type { Step } from '../plan.ts';
 import type { Handler, StepOutcome } from './ports.ts';
 
 /**
@@ -7,14 +8,23 @@ import type { Handler, StepOutcome } from './ports.ts';
  * no obstacle. Throws ISOLATION_UNSUPPORTED.
  */
 export const removeIsolatedTree: Handler<'remove_isolated_tree'> = async (step, { base }) => {
-  if (!(await exists(step.path))) return gone();
+  await refuseExistingTree(step, base);
+  return gone();
+};
+
+/** Throws ISOLATION_UNSUPPORTED while there is something at the tree's path. */
+export async function refuseExistingTree(
+  { path, mount_dst }: Extract<Step, { op: 'remove_isolated_tree' }>,
+  base: string,
+): Promise<void> {
+  if (!(await exists(path))) return;
   throw new JackinError({
     code: 'ISOLATION_UNSUPPORTED',
-    message: `${base} has an isolated tree at ${step.path} for ${step.mount_dst}; this version cannot tell whether it holds work`,
-    hint: `Look at ${step.path}, save what you need and remove the tree with git, then run the same command again.`,
-    details: { path: step.path, mount_dst: step.mount_dst },
+    message: `${base} has an isolated tree at ${path} for ${mount_dst}; this version cannot tell whether it holds work`,
+    hint: `Look at ${path}, save what you need and remove the tree with git, then run the same command again.`,
+    details: { path, mount_dst },
   });
-};
+}
 
 /** The manifest goes last, so that an interrupted removal still shows the instance. */
 export const removeDataDir: Handler<'remove_data_dir'> = async (_step, { ports, base }) => {

@@ -44,7 +44,7 @@ export const writeAgentConfigStep: Handler<'write_agent_config'> = async (step, 
 
 /**
  * Starts the session and waits until the agent runs. Secrets are resolved now and travel over the connection only.
- * Throws ENV_UNRESOLVED, or AGENT_START_FAILED with the agent's install hint.
+ * Throws ENV_UNRESOLVED, AGENT_START_FAILED with the agent's install hint, or what else the capsule answers.
  */
 export const startSession: Handler<'start_session'> = async (step, context) => {
   const { session } = step;
@@ -56,8 +56,8 @@ export const startSession: Handler<'start_session'> = async (step, context) => {
       return { state: 'skipped', detail: 'the session was started already', session: known };
     }
     const plan = await sessionPlan(context, session, step.recipe);
-    const info = await connection.startSession(plan).catch((error: unknown) => {
-      throw agentStartFailed(context, session, toJackinError(error).message, error);
+    const info = await connection.startSession(plan).catch((thrown: unknown) => {
+      throw startError(context, session, toJackinError(thrown));
     });
     await context.ports.store.update(context.base, (manifest) => withSession(manifest, session, info));
     return { state: 'done', session: info };
@@ -127,6 +127,19 @@ function definedOnly(limits: Recipe['run']['limits']): NonNullable<SessionPlan['
     ...(cpus ? { cpus } : {}),
     ...(pids ? { pids } : {}),
   };
+}
+
+/** A missing program is about the agent; everything else keeps the capsule's own code, and gets a way on. */
+function startError(context: StepContext, session: SessionRequest, error: JackinError): JackinError {
+  if (error.code === 'COMMAND_NOT_FOUND') return agentStartFailed(context, session, error.message, error);
+  if (error.hint !== undefined) return error;
+  return new JackinError({
+    code: error.code,
+    message: `The agent ${session.agent} could not be started: ${error.message}`,
+    hint: `Run \`jackin status ${context.instanceId} --detail\`, then the same command again.`,
+    details: error.details,
+    cause: error,
+  });
 }
 
 function agentStartFailed(

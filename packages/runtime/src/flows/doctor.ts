@@ -1,8 +1,9 @@
 import { access, constants } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { describeFileSystem, runProcess, toJackinError } from '@jackin/core';
-import type { Finding } from '../backend.ts';
+import type { Backend, Finding } from '../backend.ts';
 import { bounded } from '../observe/bounded.ts';
+import { findingsSchema } from '../observe/inventory-schema.ts';
 import type { FlowResult } from './api.ts';
 import { leftoverFindings } from './doctor-leftovers.ts';
 import type { World } from './world.ts';
@@ -138,14 +139,23 @@ async function backendFindings(world: World): Promise<Finding[]> {
           hint: 'Set [runtime] default_backend = "standalone" in config.toml, or use --backend standalone.',
         },
       ];
-  const own = await Promise.all(
-    world.backends.map((backend) =>
-      bounded(`The ${backend.kind} backend`, BACKEND_MS, undefined, (signal) => backend.doctor(signal)).catch(
-        (error: unknown) => [failed(`${backend.kind}`, error)],
-      ),
-    ),
-  );
+  const own = await Promise.all(world.backends.map((backend) => ownFindings(world, backend)));
   return [...missing, ...own.flat()];
+}
+
+async function ownFindings(world: World, backend: Backend): Promise<Finding[]> {
+  const limitMs = Math.min(BACKEND_MS, world.bounds?.callMs ?? BACKEND_MS);
+  try {
+    const answer = await bounded(`The ${backend.kind} backend`, limitMs, undefined, (signal) =>
+      backend.doctor(signal),
+    );
+    const checked = findingsSchema.safeParse(answer);
+    if (checked.success) return checked.data;
+    const message = `the ${backend.kind} backend gave an answer that makes no sense`;
+    return [{ check: backend.kind, severity: 'error', message }];
+  } catch (error) {
+    return [failed(backend.kind, error)];
+  }
 }
 
 function failed(check: string, error: unknown): Finding {

@@ -25,7 +25,7 @@ export async function eject(world: World, request: EjectRequest): Promise<FlowRe
 /** `jackin exile`: ejects everything that runs, after one confirmation. */
 export async function exile(world: World, request: ExileRequest): Promise<FlowResult> {
   const { facts } = request.dryRun ? await world.look() : await reconcile(world);
-  const running = facts.filter((one) => one.observation.container.state === 'running');
+  const running = facts.filter(mayRun);
   if (request.dryRun) {
     const plans = running.map((one) => ejectPlan(world, one));
     return { kind: 'plans', document: { plans }, exitCode: 0 };
@@ -43,6 +43,13 @@ export async function exile(world: World, request: ExileRequest): Promise<FlowRe
     }
   }
   return { kind: 'exile', document, exitCode: document.failed.length === 0 ? 0 : 1 };
+}
+
+/** What was running when it was last seen and cannot be seen now is named as a failure, not passed over. */
+function mayRun({ observation, manifest }: InstanceFacts): boolean {
+  const { state } = observation.container;
+  if (state === 'running') return true;
+  return state === 'unreachable' && (manifest.status === 'running' || manifest.status === 'active');
 }
 
 async function ejectInstance(world: World, base: string): Promise<EndDocument> {

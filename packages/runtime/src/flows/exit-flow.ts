@@ -68,9 +68,10 @@ async function decideAndAct(input: TurnInput): Promise<Turn> {
   if (facts === null) return { document: removedMeanwhile(base) };
   const classification = classify(facts, options.seen, world.now());
   const action = { world, lock, facts, policy: options.policy, seen: options.seen };
-  // An answer counts only for the work that was shown when it was given.
-  const valid = answer !== null && answer.shown === verdictsOf(facts);
-  if (answer?.choice === 'abort') return { document: await leaveUndecided(action, classification) };
+  const others = othersAlive(facts);
+  if (answer?.choice === 'abort' && others === 'no') {
+    return { document: await leaveUndecided(action, classification) };
+  }
   if (options.recordOnly === true && classification.outcome === 'ended') {
     return { document: await recordEnd(action, classification) };
   }
@@ -79,11 +80,17 @@ async function decideAndAct(input: TurnInput): Promise<Turn> {
     policy: options.policy,
     canAsk: world.prompts.available,
     isolated: facts.isolated,
-    otherSessionsAlive: othersAlive(facts),
-    choice: valid && (answer.choice === 'keep' || answer.choice === 'clean') ? answer.choice : null,
+    otherSessionsAlive: others,
+    choice: standingChoice(answer, facts),
   });
   if (decision.action === 'ask') return { facts, unfinished: decision.unfinished };
   return { document: await act(action, classification, decision) };
+}
+
+/** A clean-up was chosen for the work that was shown and for no other; to keep is right whatever it is now. */
+function standingChoice(answer: ExitAnswer | null, facts: InstanceFacts): 'keep' | 'clean' | null {
+  if (answer?.choice === 'keep') return 'keep';
+  return answer?.choice === 'clean' && answer.shown === verdictsOf(facts) ? 'clean' : null;
 }
 
 /** What an attached client saw counts while the capsule waits for the decision; afterwards its own record does. */

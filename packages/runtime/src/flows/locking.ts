@@ -10,7 +10,7 @@ const TARGET_WAIT_MS = 30_000;
 
 /**
  * Runs `fn` with the lock of one instance held. A decision file left in the instance is deleted first: it decides
- * nothing (docs/state-on-disk.md#locks). Throws LOCK_HELD naming the owner after `waitMs`.
+ * nothing (docs/storage.md#locks). Throws LOCK_HELD naming the owner after `waitMs`.
  */
 export async function withInstanceLock<T>(
   world: World,

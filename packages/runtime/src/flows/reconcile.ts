@@ -6,12 +6,20 @@ import type { Plan } from '../plan.ts';
 import { withInstanceLock } from './locking.ts';
 import type { World } from './world.ts';
 
+export interface Notice {
+  code: string;
+  message: string;
+}
+
+/** A look that is true, and what could not be written about it. */
+export type Reconciled = Observation & { notices: Notice[] };
+
 /**
  * Brings the records to the truth at the start of a command and returns the look that is true afterwards
  * (docs/status-and-causes.md#reconcile). It deletes nothing and never fails the command: what another process works on is
  * left alone, and records that cannot be written are told as a notice.
  */
-export async function reconcile(world: World): Promise<Observation> {
+export async function reconcile(world: World): Promise<Reconciled> {
   const seen = await world.look();
   const plans = planReconcile({
     planId: randomUUID(),
@@ -19,15 +27,21 @@ export async function reconcile(world: World): Promise<Observation> {
     facts: seen.facts,
     indexState: indexStateOf(seen),
   });
+  const notices: Notice[] = [];
   let changed = false;
   for (const plan of plans) {
     try {
       changed = (await correct(world, plan)) || changed;
     } catch (error) {
-      if (!leftAlone(world, plan, toJackinError(error))) break;
+      const notice = refusal(world, plan, toJackinError(error));
+      if (notice === null) continue;
+      notices.push(notice);
+      world.events({ type: 'notice', level: 'warn', ...notice });
+      // What cannot be written for one cannot be written for the others either.
+      if (UNWRITABLE.has(notice.code)) break;
     }
   }
-  return changed ? world.look() : seen;
+  return { ...(changed ? await world.look() : seen), notices };
 }
 
 /** Where there is nothing yet, a missing index is the truth: looking must not make the state directory. */
@@ -55,18 +69,12 @@ async function correct(world: World, plan: Plan): Promise<boolean> {
 const BUSY = new Set(['LOCK_HELD', 'LOCK_LOST', 'STATE_CHANGED', 'INSTANCE_NOT_FOUND', 'LOCK_GUARD_BUSY']);
 const UNWRITABLE = new Set(['STATE_NOT_WRITABLE', 'DISK_FULL', 'STATE_DIR_NOT_PRIVATE']);
 
-/** True: go on with the next plan. */
-function leftAlone(world: World, plan: Plan, error: JackinError): boolean {
+/** What the operator must hear about a correction that was not written; null when another process works on it. */
+function refusal(world: World, plan: Plan, error: JackinError): Notice | null {
   if (BUSY.has(error.code)) {
     world.events({ type: 'debug', message: `not reconciled: ${plan.summary}`, fields: { code: error.code } });
-    return true;
+    return null;
   }
-  const unwritable = UNWRITABLE.has(error.code);
-  world.events({
-    type: 'notice',
-    level: 'warn',
-    code: error.code,
-    message: `The records could not be updated: ${error.message}${error.hint === undefined ? '' : ` ${error.hint}`}`,
-  });
-  return !unwritable;
+  const hint = error.hint === undefined ? '' : ` ${error.hint}`;
+  return { code: error.code, message: `The records could not be updated: ${error.message}${hint}` };
 }

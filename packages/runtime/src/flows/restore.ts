@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { type JackinError, type Lock, newNonce, toJackinError } from '@jackin/core';
 import { describeInstance } from '../decide/describe.ts';
+import { backendOf as backendKind } from '../decide/instance-kind.ts';
 import { planRestore, type RestorePlan } from '../decide/plan-restore.ts';
 import type { ExecutionReceipt } from '../execute/ports.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { ResumeDocument } from '../jackin.ts';
+import { bounded } from '../observe/bounded.ts';
 import type { Plan, SessionRequest } from '../plan.ts';
 import { agreedPlan, type RestoreConsent } from './consent.ts';
 import { conversationOf, knownAgents, resumedSession } from './conversation.ts';
@@ -13,6 +15,8 @@ import { prepareSession } from './prepare-session.ts';
 import { factsOf } from './select.ts';
 import { planRestoreFailure } from './undo-restore.ts';
 import { GRACE_MS, type World } from './world.ts';
+
+const CHANGED_PATHS_MS = 10_000;
 
 export interface Restored {
   document: ResumeDocument;
@@ -147,12 +151,15 @@ async function restorePlan(world: World, facts: InstanceFacts, startFailure?: st
 
 /** What the writable layer holds, as far as the engine can still tell. */
 async function changedPathsOf(world: World, facts: InstanceFacts): Promise<string[] | null> {
-  const backend = world.backendOf.get(facts.manifest.recipe?.backend ?? 'docker');
+  const backend = world.backendOf.get(backendKind(facts.manifest));
   if (backend === undefined) return null;
   const { instance_id, container_base, manifest } = facts;
-  return backend
-    .changedPaths({ instance_id, container_base, manifest }, AbortSignal.timeout(10_000))
-    .catch(() => null);
+  const ref = { instance_id, container_base, manifest };
+  const limitMs = Math.min(CHANGED_PATHS_MS, world.bounds?.callMs ?? CHANGED_PATHS_MS);
+  const answer = await bounded('Listing what changed in the container', limitMs, undefined, (signal) =>
+    backend.changedPaths(ref, signal),
+  ).catch(() => null);
+  return Array.isArray(answer) ? answer : null;
 }
 
 function failedStep(error: JackinError): string | null {

@@ -6,7 +6,7 @@ import type { FlowResult, StatusRequest } from './api.ts';
 import { type Conversation, conversationOf, knownAgents } from './conversation.ts';
 import { lastScreen } from './last-screen.ts';
 import { inParallel } from './parallel.ts';
-import { reconcile } from './reconcile.ts';
+import { type Notice, reconcile } from './reconcile.ts';
 import { sizesOf } from './sizes.ts';
 import type { World } from './world.ts';
 
@@ -33,7 +33,7 @@ export interface StatusOptions {
 /** The status document of one look. */
 export async function statusDocument(
   world: World,
-  seen: Observation,
+  seen: Observation & { notices?: Notice[] },
   options: StatusOptions,
 ): Promise<StatusDocument> {
   const { only } = options;
@@ -56,7 +56,7 @@ export async function statusDocument(
     ),
     instances,
     corrupt: seen.loaded.corrupt.map(({ path, reason }) => ({ path, reason })),
-    notices: [...seen.loaded.notices, ...own],
+    notices: [...seen.loaded.notices, ...(seen.notices ?? []), ...own],
   };
 }
 

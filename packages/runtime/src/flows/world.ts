@@ -37,6 +37,8 @@ export interface JackinDeps {
   backends: readonly Backend[];
   /** How the capsules list us. */
   clientName: string;
+  /** Upper limits of the calls to a backend's `observe`, to a capsule that is observed, and of every other one. */
+  bounds?: { backendMs?: number; capsuleMs?: number; callMs?: number };
 }
 
 /** The dependencies, and what every flow does with them. */
@@ -62,7 +64,8 @@ export function createWorld(deps: JackinDeps): World {
   const store = createInstanceStore({ paths, events, clock });
   const backendOf = new Map(deps.backends.map((backend) => [backend.kind, backend]));
   const capsule = createCapsuleAccess({ paths, clientName: deps.clientName });
-  const observeDeps: ObserveDeps = { store, paths, backends: backendOf, capsule };
+  const { bounds = {} } = deps;
+  const observeDeps: ObserveDeps = { store, paths, backends: backendOf, capsule, bounds };
   const lookAt = createObserveOne(observeDeps);
   const resolveOnce = onceEach(deps);
   let config: Promise<LoadedConfig> | undefined;
@@ -92,6 +95,7 @@ export function createWorld(deps: JackinDeps): World {
         resolveEnv: resolveOnce,
         capsule,
         hostEnv: deps.env,
+        ...(bounds.callMs === undefined ? {} : { callMs: bounds.callMs }),
       };
       return execute(plan, ports);
     },

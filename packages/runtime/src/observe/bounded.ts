@@ -1,4 +1,4 @@
-import { JackinError } from '@jackin/core';
+import { afterAwake, JackinError } from '@jackin/core';
 
 /**
  * Runs one outside call with a bound of `timeoutMs`. The call gets a signal, and is left behind when it ignores it:
@@ -17,14 +17,14 @@ export async function bounded<T>(
     message: `${what} did not finish within ${timeoutMs} ms`,
     hint: 'Run `jackin doctor` to see what answers, then run the same command again.',
   });
-  const timer = setTimeout(() => controller.abort(expired), timeoutMs);
+  const cancel = afterAwake(timeoutMs, () => controller.abort(expired));
   const onOuter = (): void => controller.abort(outer?.reason);
   if (outer?.aborted) onOuter();
   else outer?.addEventListener('abort', onOuter, { once: true });
   try {
     return await raceAbort(call(controller.signal), controller.signal, expired);
   } finally {
-    clearTimeout(timer);
+    cancel();
     outer?.removeEventListener('abort', onOuter);
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EngineFact, InstanceObservation, OrphanFact } from '../backend.ts';
+import type { EngineFact, Finding, InstanceObservation, OrphanFact } from '../backend.ts';
 
 /**
  * What a backend may answer. An adapter talks to programs we do not control; an answer of another shape is treated
@@ -67,5 +67,14 @@ export const orphansSchema: z.ZodType<OrphanFact[]> = z.array(
     kind: z.enum(['container', 'sidecar', 'network', 'volume', 'image_tag', 'process']),
     name: z.string(),
     instance_id: z.string().nullable(),
+  }),
+);
+
+export const findingsSchema: z.ZodType<Finding[]> = z.array(
+  z.object({
+    check: z.string(),
+    severity: z.enum(['ok', 'info', 'warning', 'error']),
+    message: z.string(),
+    hint: z.string().exactOptional(),
   }),
 );

@@ -1,4 +1,5 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { AgentDefinition } from '@jackin/agents';
 import { readStateFiles } from '@jackin/capsule/client';
 import { inspectLock, type JackinPaths, ownIdentity, type Tri, toJackinError } from '@jackin/core';
@@ -49,7 +50,7 @@ export async function stateFilesFact(
 
 /**
  * Worktrees and clones of an instance. Their work is not assessed here, so every verdict is `unknown`, and unknown is
- * kept; a record file that cannot be read counts as one unknown mount.
+ * kept; a record file that cannot be read counts as one unknown mount, and so does a tree whose record is gone.
  */
 export async function isolatedFacts(
   store: InstanceStore,
@@ -61,7 +62,7 @@ export async function isolatedFacts(
   });
   switch (isolation.state) {
     case 'absent':
-      return [];
+      return unrecordedTrees(paths.instance(base).dir);
     case 'ok':
       return isolation.records.map((record) => ({
         mount_dst: record.mount_dst,
@@ -80,6 +81,27 @@ export async function isolatedFacts(
           reason: isolation.reason,
         },
       ];
+  }
+}
+
+/** Trees that lie where worktrees and clones do (docs/storage.md), though nothing records them. */
+async function unrecordedTrees(dataDir: string): Promise<IsolatedMountFact[]> {
+  const found: IsolatedMountFact[] = [];
+  for (const kind of ['worktree', 'clone'] as const) {
+    const path = join(dataDir, 'git', kind);
+    const reason = await treesIn(path);
+    if (reason !== null) found.push({ mount_dst: `git/${kind}`, kind, path, verdict: 'unknown', reason });
+  }
+  return found;
+}
+
+/** Null when there is provably nothing. */
+async function treesIn(path: string): Promise<string | null> {
+  try {
+    return (await readdir(path)).length === 0 ? null : 'there is a tree, and nothing records what it is';
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? null : `it cannot be looked at: ${toJackinError(error).message}`;
   }
 }
 

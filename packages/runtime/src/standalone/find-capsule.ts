@@ -49,25 +49,20 @@ export async function findCapsule(
 async function findUnrecorded(instanceId: string, agentConfig: string): Promise<CapsuleProcess> {
   const processes = await findProcessesByEnv(INSTANCE_VARIABLE, instanceId);
   for (const identity of processes) {
-    const args = await argumentsOf(identity.pid);
-    if (valueAfter(args, '--config') === agentConfig) {
-      return { state: 'alive', identity, socket: valueAfter(args, '--socket') };
-    }
+    const { text, separator } = await commandOf(identity.pid);
+    if (!text.includes(`${separator}--config${separator}${agentConfig}${separator}`)) continue;
+    const [, rest = ''] = text.split(`${separator}--socket${separator}`);
+    const [socket = ''] = rest.split(`${separator}--ready-fd${separator}`);
+    return { state: 'alive', identity, socket: socket === '' ? null : socket };
   }
   return { state: 'gone', leftovers: processes };
 }
 
-/** A process's arguments; empty when it has just gone. */
-async function argumentsOf(pid: number): Promise<string[]> {
+/** A process's command line, empty when it has just gone. `ps` runs the arguments together with spaces. */
+async function commandOf(pid: number): Promise<{ text: string; separator: string }> {
   if (process.platform === 'linux') {
-    const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    return text.split('\0');
+    return { text: await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''), separator: '\0' };
   }
   const listed = await runProcess('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { timeoutMs: 5_000 });
-  return listed.stdout.toString('utf8').trim().split(' ');
-}
-
-function valueAfter(args: string[], flag: string): string | null {
-  const at = args.indexOf(flag);
-  return at >= 0 ? (args[at + 1] ?? null) : null;
+  return { text: listed.stdout.toString('utf8'), separator: ' ' };
 }

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { fileSystemError, identifyProcess, JackinError } from '@jackin/core';
+import { afterAwake, fileSystemError, identifyProcess, JackinError } from '@jackin/core';
 import type { Manifest } from '@jackin/instance';
 import type { StartContext } from '../backend.ts';
 import { type CapsuleProcess, INSTANCE_VARIABLE } from './find-capsule.ts';
@@ -97,9 +97,9 @@ async function ready(child: ChildProcess, timeoutMs: number, signal: AbortSignal
   const pipe = child.stdio?.[READY_FD] as Readable | null | undefined;
   await new Promise<void>((resolve, reject) => {
     let text = '';
-    const timer = setTimeout(() => reject(new Error(`it did not listen within ${timeoutMs} ms`)), timeoutMs);
+    const cancel = afterAwake(timeoutMs, () => reject(new Error(`it did not listen within ${timeoutMs} ms`)));
     const settle = (act: () => void) => (): void => {
-      clearTimeout(timer);
+      cancel();
       signal.removeEventListener('abort', onAbort);
       act();
     };

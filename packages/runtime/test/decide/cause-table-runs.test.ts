@@ -30,7 +30,7 @@ const CASES: CauseCase[] = [
   {
     title: 'an orderly engine stop that the capsule saw as a signal is host_lost',
     row: 'engine_restart',
-    facts: factsOf('docker', { ...CHANGED, record: { ended_by: 'signal', signal: 'SIGTERM' } }),
+    facts: factsOf('docker', { ...CHANGED, record: { ended_by: 'signal', capsule_signal: 'SIGTERM' } }),
     status: 'host_lost',
     cause: 'engine_restart',
     evidence: ['exit record: ended by signal, signal SIGTERM'],
@@ -38,10 +38,10 @@ const CASES: CauseCase[] = [
   {
     title: 'a capsule ended by a signal under the same engine run is stopped with cause stopped_by_other',
     row: 'stopped_by_other',
-    facts: factsOf('standalone', { record: { ended_by: 'signal', signal: 'SIGTERM' } }),
+    facts: factsOf('standalone', { record: { ended_by: 'signal', capsule_signal: 'SIGTERM' } }),
     status: 'stopped',
     cause: 'stopped_by_other',
-    evidence: ['exit record: ended by signal', 'engine run: same'],
+    evidence: ['exit record: ended by signal, signal SIGTERM', 'engine run: same'],
   },
   {
     title: 'code 143 without a record under the same engine run is stopped_by_other',

@@ -80,7 +80,17 @@ describe('the whole of a stop', () => {
 
   test('keeps when the clean-up could not be proven safe', () => {
     const doubtful = { ...alive, socket_dir: 'unknown' as const };
-    expect(whole(doubtful, 'clean').steps[2]).toMatchObject({ keep: { intent: 'could_not_ask' } });
+    expect(whole(doubtful, 'clean').steps[2]).toMatchObject({
+      status: 'restore_available',
+      keep: { intent: 'could_not_ask' },
+    });
+    expect(whole({ ...doubtful, isolated: tree('dirty') }, 'clean').steps[2]).toMatchObject({
+      status: 'preserved_dirty',
+      keep: { intent: 'could_not_ask' },
+    });
+    expect(whole({ ...doubtful, isolated: tree('unpushed') }, 'clean').steps[2]).toMatchObject({
+      status: 'preserved_unpushed',
+    });
   });
 
   test('has nothing to do for what was kept before', () => {

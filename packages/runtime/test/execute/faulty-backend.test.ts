@@ -41,7 +41,7 @@ describe.each(['observe', 'endLeftovers', 'remove'] as const)(
       const plan = purgePlan(await mustObserve(scratch, subject));
       await expect(execute(plan, faultyPorts(method, fault))).rejects.toMatchObject({
         code: expect.stringMatching(
-          /^(STATE_CHANGED|ENGINE_UNREACHABLE|BACKEND_ANSWER_INVALID|OUTSIDE_CALL_TIMEOUT|INTERNAL)$/,
+          /^(STATE_CHANGED|ENGINE_UNREACHABLE|BACKEND_ANSWER_INVALID|OUTSIDE_CALL_TIMEOUT|OUTSIDE_CALL_FAILED)$/,
         ),
       });
       const place = scratch.paths.instance(subject.base);

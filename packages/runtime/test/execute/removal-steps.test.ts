@@ -40,7 +40,11 @@ describe('removing an isolated tree', () => {
     const path = join(scratch.root, 'tree');
     await mkdir(path);
     const [record, ...rest] = cleanSteps();
-    const steps = [record as (typeof rest)[number], { op: 'remove_isolated_tree' as const, mount_dst: '/w', path }, ...rest];
+    const steps = [
+      record as (typeof rest)[number],
+      { op: 'remove_isolated_tree' as const, mount_dst: '/w', path },
+      ...rest,
+    ];
     const before = await scratch.store.read(subject.base);
     await expect(run(...steps)).rejects.toMatchObject({
       code: 'ISOLATION_UNSUPPORTED',

@@ -98,6 +98,16 @@ describe('starting a session', () => {
     });
   });
 
+  it('passes on why else the capsule could not start it, with a way on', async () => {
+    const subject = newSubject(scratch.workdir);
+    subject.session.cwd = join(scratch.root, 'nowhere');
+    await expect(execute(launchPlan(subject), scratch.ports())).rejects.toMatchObject({
+      code: 'WORKDIR_NOT_FOUND',
+      message: expect.stringContaining(subject.session.cwd),
+      hint: expect.stringContaining('jackin status'),
+    });
+  });
+
   it('passes on which variable cannot be resolved, before anything runs', async () => {
     const subject = newSubject(scratch.workdir, { env: [{ name: 'TOKEN', source: '$NOWHERE' }] });
     const error = new JackinError({ code: 'ENV_UNRESOLVED', message: 'TOKEN is not set' });

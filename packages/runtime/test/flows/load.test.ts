@@ -1,8 +1,20 @@
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { CandidateRow } from '../../src/index.ts';
-import { killAll, type Lab, loaded, loadRequest, openLab, quiet, type } from './support.ts';
+import {
+  ended,
+  killAll,
+  type Lab,
+  loaded,
+  loadRequest,
+  openLab,
+  quiet,
+  statusOf,
+  type,
+  until,
+  untilItEnds,
+} from './support.ts';
 
 let lab: Lab;
 beforeEach(async () => {
@@ -59,58 +71,6 @@ describe('load starts a session', () => {
   });
 });
 
-describe('load refuses by name', () => {
-  test.each<[string, string, number, Parameters<typeof loadRequest>[0], Record<string, string>?]>([
-    ['to run inside of an instance', 'INSIDE_INSTANCE', 1, {}, { JACKIN_INSTANCE: 'k7p9m2xq' }],
-    ['to attach without a terminal', 'TERMINAL_REQUIRED', 2, { detach: false }],
-    ['a backend this version does not have', 'BACKEND_UNAVAILABLE', 1, { backend: null }],
-    ['a role nobody configured', 'ROLE_UNKNOWN', 2, { role: 'nobody' }],
-    ['an agent its role does not support', 'AGENT_NOT_SUPPORTED', 2, { agent: 'claude' }],
-    ['an agent nobody knows', 'AGENT_UNKNOWN', 2, { role: 'agent-smith', agent: 'nobody' }],
-    ['a mount that asks for isolation', 'ISOLATION_UNSUPPORTED', 1, { mountIsolation: ['PROJECT=worktree'] }],
-    ['a mount that does not exist', 'MOUNT_SOURCE_MISSING', 1, { mounts: ['/no/such/directory'] }],
-    ['to share credentials unasked', 'DECISION_NEEDED', 3, { mounts: ['CREDENTIALS'] }],
-    ['to resume what is not there', 'NO_CANDIDATE', 1, { session: 'newest' }],
-  ])('%s', async (_what, code, exitCode, changes, env) => {
-    const credentials = join(lab.root, '.ssh');
-    await mkdir(credentials);
-    const fill = (text: string) => text.replace('PROJECT', lab.project).replace('CREDENTIALS', credentials);
-    const request = loadRequest({
-      ...changes,
-      mounts: (changes?.mounts ?? []).map(fill),
-      mountIsolation: (changes?.mountIsolation ?? []).map(fill),
-    });
-    const error = await refused(lab.jackin(env === undefined ? {} : { env }).load(request));
-    expect(error).toMatchObject({ code, exitCode });
-    expect(error.hint).toBeTruthy();
-    expect(await readdir(lab.paths.dataDir).catch(() => [])).not.toContainEqual(
-      expect.stringMatching(/^jk-/),
-    );
-  });
-
-  test('an unresolved variable and a missing agent before anything is made', async () => {
-    await lab.config('[env]\nTOKEN = "$NOT_SET"\n[agents.ghost]\ncommand = "no-such-program"\n');
-    expect(await refused(lab.jackin().load(loadRequest()))).toMatchObject({ code: 'ENV_UNRESOLVED' });
-    await lab.config('[agents.ghost]\ncommand = "no-such-program"\n');
-    const ghost = loadRequest({ role: 'agent-smith', agent: 'ghost' });
-    expect(await refused(lab.jackin().load(ghost))).toMatchObject({ code: 'AGENT_START_FAILED' });
-    expect((await readdir(lab.paths.dataDir)).filter((name) => name.startsWith('jk-'))).toEqual([]);
-  });
-
-  test('a workspace that asks for a worktree, instead of sharing it silently', async () => {
-    await lab.workspace(
-      'app',
-      `workdir = "/workspace/app"\n[[mounts]]\nsrc = "${lab.project}"\ndst = "/workspace/app"\nisolation = "worktree"\n`,
-    );
-    expect(await refused(lab.jackin().load(loadRequest({ target: 'app' })))).toMatchObject({
-      code: 'ISOLATION_UNSUPPORTED',
-    });
-    const shared = loadRequest({ target: 'app', mountIsolation: ['/workspace/app=shared'] });
-    const { container_base: base } = loaded(await lab.jackin().load(shared));
-    expect(await lab.manifest(base)).toMatchObject({ workspace_name: 'app', workdir: lab.project });
-  });
-});
-
 describe('load never decides between resuming and starting new', () => {
   test('without a terminal it names the candidate and both commands', async () => {
     const first = loaded(await lab.jackin().load(loadRequest()));
@@ -164,45 +124,40 @@ describe('load never decides between resuming and starting new', () => {
   });
 
   test('an ended session whose decision is pending can be finished from the list', async () => {
-    await writeFile(join(lab.project, 'go'), '');
-    const command = ['sh', '-c', 'exit 0'];
-    const first = loaded(await lab.jackin().load(loadRequest({ command })));
-    await lab.jackin().status({ instance: null, detail: false, sizes: false });
+    const { instance_id: id } = loaded(await lab.jackin().load(loadRequest({ command: ['true'] })));
+    await until(async () => (await statusOf(lab, id)).exit_pending);
     const result = await lab
       .jackin({
-        attached: type('exit'),
+        attached: untilItEnds,
         prompts: {
           available: true,
           chooseSession: async ({ candidates }) => {
-            const [row] = candidates;
-            if (row === undefined) throw new Error('there was nothing to choose');
-            return { choice: row.exit_pending ? 'finish' : 'abort', instance_id: row.instance_id } as never;
+            expect(candidates).toMatchObject([{ instance_id: id, exit_pending: true }]);
+            return { choice: 'finish', instance_id: id };
           },
         },
       })
       .load(loadRequest({ policy: 'keep' }));
-    expect(['end', 'cancelled']).toContain(result.kind);
-    expect(first.status).toBe('running');
+    expect(ended(result)).toMatchObject({ outcome: 'kept', status: 'restore_available', exitCode: 0 });
+    expect((await statusOf(lab, id)).exit_pending).toBe(false);
   });
 });
 
 test('a launch that fails half way takes back what it made, keeps the rest and names it', async () => {
-  // The socket directory cannot be made where a file sits.
-  await mkdir(lab.paths.homeDir, { recursive: true, mode: 0o700 });
-  await writeFile(lab.paths.socketsDir, 'in the way');
-  const error = await refused(lab.jackin().load(loadRequest()));
+  const broken = ['-e', 'console.error("a library is missing"); process.exit(7)', '--'];
+  const jackin = lab.jackin({ capsule: { file: process.execPath, args: broken } });
+  const error = await refused(jackin.load(loadRequest()));
   const base = error.details.container_base as string;
   expect(error.details.status).toBe('failed_setup');
   expect(await lab.manifest(base)).toMatchObject({
     status: 'failed_setup',
-    exit_cause: { kind: 'setup_failed' },
+    exit_cause: {
+      kind: 'setup_failed',
+      evidence: expect.arrayContaining([expect.stringContaining('a library is missing')]),
+    },
   });
   const id = error.details.instance_id as string;
   expect((await lab.traces(id)).filter((trace) => trace.startsWith('process'))).toEqual([]);
-  expect(
-    await lab
-      .jackin()
-      .resume({ instance: id, policy: null, detach: true, ...quiet })
-      .catch((e) => e.code),
-  ).toBe(error.code);
+  const back = await lab.jackin().resume({ instance: id, policy: null, detach: true, ...quiet });
+  expect(back).toMatchObject({ kind: 'resume', document: { tier: 1, status: 'running' } });
 });

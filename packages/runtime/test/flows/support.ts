@@ -1,28 +1,28 @@
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectCapsule } from '@jackin/capsule/client';
 import {
   findProcessesByEnv,
   type JackinEvent,
   type JackinPaths,
+  processState,
   resolvePaths,
   systemClock,
 } from '@jackin/core';
 import type { Manifest } from '@jackin/instance';
 import {
-  type Attach,
-  type AttachOutcome,
   createJackin,
   createStandaloneBackend,
   type EndDocument,
   type FlowResult,
+  type InstanceDocument,
   type Jackin,
   type LoadDocument,
   type LoadRequest,
   type Prompts,
 } from '../../src/index.ts';
 import { bundled } from '../execute/support/bundled.ts';
+import { noAttach, type Script, scriptedAttach, silentPrompts } from './typist.ts';
 
 /** Bundled once for all tests of a file: they start a capsule each. */
 let capsule: ReturnType<typeof bundled> | undefined;
@@ -45,16 +45,12 @@ export interface Lab {
 
 export interface LabOptions {
   /** What the operator does once attached; without it there is no terminal. */
-  attached?: (session: Typist) => Promise<AttachOutcome | 'detach'>;
+  attached?: Script;
   prompts?: Partial<Prompts>;
   env?: Record<string, string>;
   cwd?: string;
-}
-
-/** A headless terminal that is really attached to the session. */
-export interface Typist {
-  type(text: string): void;
-  instanceId: string;
+  /** Another program in place of the capsule. */
+  capsule?: { file: string; args: string[] };
 }
 
 export async function openLab(): Promise<Lab> {
@@ -87,7 +83,7 @@ export async function openLab(): Promise<Lab> {
         backends: [
           createStandaloneBackend({
             paths,
-            capsuleProgram,
+            capsuleProgram: options.capsule ?? capsuleProgram,
             clock: systemClock,
             events: (event) => events.push(event),
             env: hostEnv,
@@ -141,7 +137,20 @@ export function ended(result: FlowResult): EndDocument & { exitCode: number } {
   return { ...result.document, exitCode: result.exitCode };
 }
 
-/** Kills every process of an instance at once, as a crash would. */
+/** What `status` says about one instance. */
+export async function statusOf(lab: Lab, id: string): Promise<InstanceDocument> {
+  const result = await lab.jackin().status({ instance: id, detail: false, sizes: false });
+  const instance = result.kind === 'status' ? result.document.instances[0] : undefined;
+  if (instance === undefined) throw new Error(`${id} is not listed`);
+  return instance;
+}
+
+/** Waits for another process to do something that cannot be awaited; the test's own timeout ends it. */
+export async function until(probe: () => Promise<boolean>): Promise<void> {
+  while (!(await probe())) await systemClock.sleep(20);
+}
+
+/** Kills every process of an instance at once, as a crash would, and waits until the kernel has let go of them. */
 export async function killAll(id: string): Promise<void> {
   for (;;) {
     const found = await findProcessesByEnv('JACKIN_INSTANCE', id);
@@ -153,6 +162,10 @@ export async function killAll(id: string): Promise<void> {
         // ended by itself meanwhile
       }
     }
+    await until(async () => {
+      const states = await Promise.all(found.map((identity) => processState(identity)));
+      return states.every((state) => state === 'dead');
+    });
   }
 }
 
@@ -171,67 +184,4 @@ async function tracesOf(paths: JackinPaths, id: string): Promise<string[]> {
   ];
 }
 
-const silentPrompts: Prompts = {
-  available: false,
-  acknowledgeUnfinished: () => unexpected('acknowledgeUnfinished'),
-  chooseEnd: () => unexpected('chooseEnd'),
-  chooseSession: () => unexpected('chooseSession'),
-  confirm: () => unexpected('confirm'),
-  chooseInstance: () => unexpected('chooseInstance'),
-};
-
-function unexpected(question: string): Promise<never> {
-  return Promise.reject(new Error(`${question} was asked although nobody was expected to be`));
-}
-
-const noAttach: Attach = { run: () => Promise.reject(new Error('nothing was expected to attach')) };
-
-/** Joins the session over the capsule's own protocol; the end of its agent is what the capsule says. */
-function scriptedAttach(script: NonNullable<LabOptions['attached']>, ids: Set<string>): Attach {
-  return {
-    async run(request) {
-      ids.add(request.instance_id);
-      const connection = await connectCapsule({
-        open: request.open,
-        instanceId: request.instance_id,
-        capsuleKey: request.capsule_key,
-        clientName: 'typist',
-        signal: AbortSignal.timeout(10_000),
-      });
-      const { promise: end, resolve } = Promise.withResolvers<Extract<AttachOutcome, { kind: 'ended' }>>();
-      const session = await connection.attach({ sessionId: request.session_id, cols: 90, rows: 25 });
-      const hold = { release: async () => connection.close() };
-      const settle = (info: typeof session) => {
-        if (info.ended === null || info.session_id !== session.session_id) return;
-        const { code, signal, oom } = info.ended;
-        resolve({ kind: 'ended', code, signal, oom, hold });
-      };
-      connection.onMessage((message) => {
-        if (message.type === 'session_ended') settle(message.session);
-      });
-      settle(session);
-      const lost = connection.closed.then(({ reason }): AttachOutcome => ({ kind: 'lost', reason }));
-      const done = script({
-        type: (text) => connection.write(Buffer.from(text)),
-        instanceId: request.instance_id,
-      });
-      const wanted = await Promise.race([done, end, lost]);
-      if (wanted === 'detach') {
-        connection.close();
-        return { kind: 'detached' };
-      }
-      return wanted;
-    },
-  };
-}
-
-/** Types the line and waits until the agent has ended. */
-export const type =
-  (line: string): NonNullable<LabOptions['attached']> =>
-  async (session) => {
-    session.type(`${line}\r`);
-    return untilItEnds();
-  };
-
-/** The operator waits; whatever happens to the session ends the attachment. */
-export const untilItEnds = (): Promise<never> => new Promise(() => undefined);
+export { type, untilItEnds } from './typist.ts';

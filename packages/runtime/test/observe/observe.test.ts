@@ -114,6 +114,18 @@ describe('observing what is on disk', () => {
     expect((await mustObserve(scratch, subject)).socket_dir).toBe('unknown');
   });
 
+  it('takes a tree whose record is gone for an unknown mount, not for none', async () => {
+    await createOnly(subject);
+    const { dir } = scratch.paths.instance(subject.base);
+    await mkdir(join(dir, 'git', 'overrides', 'w'), { recursive: true });
+    await mkdir(join(dir, 'git', 'worktree'));
+    expect((await mustObserve(scratch, subject)).isolated).toEqual([]);
+    await mkdir(join(dir, 'git', 'worktree', 'repo'));
+    expect((await mustObserve(scratch, subject)).isolated).toMatchObject([
+      { kind: 'worktree', verdict: 'unknown', path: join(dir, 'git', 'worktree') },
+    ]);
+  });
+
   it('calls every isolated mount unknown, also when their record cannot be read', async () => {
     await createOnly(subject);
     const { isolation } = scratch.paths.instance(subject.base);

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProcessesByEnv, type ProcessIdentity, processState } from '@jackin/core';
+import { errorCode, findProcessesByEnv, type ProcessIdentity } from '@jackin/core';
 import { expect } from '@jest/globals';
 import { eventually, type Sandbox } from './sandbox.ts';
 
@@ -15,11 +15,17 @@ export function processesOf(id: string): Promise<ProcessIdentity[]> {
 
 /** SIGKILL to the capsule and everything of it; resolves when all of them are dead. */
 export async function killInstance({ id }: Instance): Promise<void> {
-  const processes = await processesOf(id);
-  for (const identity of processes) {
-    if ((await processState(identity)) === 'alive') process.kill(identity.pid, 'SIGKILL');
-  }
+  for (const { pid } of await processesOf(id)) killQuietly(pid);
   await eventually(`the processes of ${id} are dead`, async () => (await processesOf(id)).length === 0);
+}
+
+function killQuietly(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    // One that was ended by the end of another.
+    if (errorCode(error) !== 'ESRCH') throw error;
+  }
 }
 
 /** A file of the session that must come back. */

@@ -21,7 +21,7 @@ export const untilProcessIsStopped = (pid: number): Promise<void> => untilState(
 
 /** Nothing announces what happens to a process that is not ours. */
 async function untilState(pid: number, states: string[]): Promise<void> {
-  const limit = AbortSignal.timeout(20_000);
+  const limit = AbortSignal.timeout(60_000);
   while (!states.includes(stateOf(pid))) await sleep(10, null, { signal: limit });
 }
 

@@ -11,7 +11,7 @@ export function createUntil(describe: () => string): Until {
     changed() {
       for (const look of looks) look();
     },
-    until<T>(what: string, look: () => T | null | undefined | false, limitMs = 20_000) {
+    until<T>(what: string, look: () => T | null | undefined | false, limitMs = 60_000) {
       return new Promise<T>((resolve, reject) => {
         const timer = setTimeout(() => {
           looks.delete(check);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, stop } from 'esbuild';
 
 /** In a place from which the packages outside the bundle are found. */
 const CACHE = fileURLToPath(new URL('../../../../../node_modules/.cache/jackin-test/', import.meta.url));
@@ -24,6 +24,7 @@ export async function bundled(entry: URL): Promise<{ file: string; args: string[
     banner: { js: BANNER },
     write: false,
   });
+  await stop();
   const text = outputFiles[0]?.text ?? '';
   const program = `${CACHE}${createHash('sha256').update(text).digest('hex').slice(0, 16)}.mjs`;
   mkdirSync(CACHE, { recursive: true });

@@ -3,7 +3,7 @@ import type { Manifest, Recipe } from '@jackin/instance';
 import type { Plan, SessionRequest, Step } from '../../../src/plan.ts';
 
 /** A shell that waits for ever, without output of its own. */
-export const WAITING_SHELL = ['/bin/sh', '-c', 'while :; do sleep 1000; done'];
+const WAITING_SHELL = ['/bin/sh', '-c', 'while :; do sleep 1000; done'];
 
 export interface Subject {
   instanceId: string;
@@ -85,19 +85,6 @@ export function planOf(subject: Subject, kind: Plan['kind'], steps: Draft[]): Pl
       (step, at) => ({ id: `${at + 1}-${step.op}`, creates: [], removes: [], requires: [], ...step }) as Step,
     ),
   };
-}
-
-/** Everything a new standalone instance needs. */
-export function launchSteps({ manifest, recipe, session }: Subject): Draft[] {
-  return [
-    { op: 'create_instance', manifest, requires: [{ fact: 'name_free' }] },
-    { op: 'prepare_socket_dir' },
-    { op: 'write_agent_config', session },
-    { op: 'create_resources', recipe },
-    { op: 'start_container', recipe },
-    { op: 'start_session', session, recipe },
-    { op: 'record_status', status: 'running' },
-  ];
 }
 
 /** CLEAN in the order that leaves an honest record at every point. */

@@ -21,7 +21,7 @@ const CAPSULE_VARIABLE = 'JACKIN_TEST_CAPSULE';
 let program: Promise<{ file: string; args: string[] }> | undefined;
 
 /** The real capsule. A process started with `childEnv` uses the one this process built. */
-export function capsuleProgram(): Promise<{ file: string; args: string[] }> {
+function capsuleProgram(): Promise<{ file: string; args: string[] }> {
   program ??= buildCapsule();
   return program;
 }

@@ -1,0 +1,105 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ConfirmView, StatusDocument } from '../../src/index.ts';
+import { ended, killAll, type Lab, loaded, loadRequest, openLab, quiet, statusOf } from './support.ts';
+
+let lab: Lab;
+beforeEach(async () => {
+  lab = await openLab();
+});
+afterEach(() => lab.dispose());
+
+const start = async (session: 'new' | null = 'new') =>
+  loaded(await lab.jackin().load(loadRequest({ session })));
+
+async function _status(): Promise<{ document: StatusDocument; exitCode: number }> {
+  const result = await lab.jackin().status({ instance: null, detail: true, sizes: true });
+  if (result.kind !== 'status') throw new Error('not a status');
+  return { document: result.document, exitCode: result.exitCode };
+}
+
+/** As after a power cut: every process is gone and the machine has booted again. */
+async function _loseHost(id: string, base: string): Promise<void> {
+  await killAll(id);
+  const file = lab.paths.instance(base).manifest;
+  const manifest = JSON.parse(await readFile(file, 'utf8'));
+  manifest.backend.standalone.boot_id = '00000000-0000-0000-0000-000000000000';
+  await writeFile(file, JSON.stringify(manifest));
+}
+
+describe('purge', () => {
+  test('asks with the words of its plan; nobody to ask is exit code 3; a no changes nothing', async () => {
+    const { instance_id: id } = await start();
+    const request = { instance: id, yes: false, force: false, dryRun: false };
+    await expect(lab.jackin().purge(request)).rejects.toMatchObject({ code: 'DECISION_NEEDED', exitCode: 3 });
+    const asked: ConfirmView[] = [];
+    const jackin = lab.jackin({
+      prompts: {
+        available: true,
+        confirm: async (view) => {
+          asked.push(view);
+          return false;
+        },
+      },
+    });
+    expect(await jackin.purge(request)).toMatchObject({ kind: 'cancelled', exitCode: 0 });
+    expect(asked[0]?.removes).toContainEqual(expect.stringContaining('home, conversation'));
+    expect(asked[0]?.warnings).toContainEqual(expect.stringContaining('An agent is alive'));
+    expect(await statusOf(lab, id)).toMatchObject({ agent_alive: 'yes' });
+    expect(ended(await lab.jackin().purge({ ...request, yes: true }))).toMatchObject({ outcome: 'cleaned' });
+    expect(await lab.traces(id)).toEqual([]);
+  });
+
+  test('stops when the instance was brought back while the operator was asked', async () => {
+    const { instance_id: id } = await start();
+    await killAll(id);
+    const jackin = lab.jackin({
+      prompts: {
+        available: true,
+        confirm: async () => {
+          await lab.jackin().resume({ instance: id, policy: null, detach: true, ...quiet });
+          return true;
+        },
+      },
+    });
+    const purging = jackin.purge({ instance: id, yes: false, force: false, dryRun: false });
+    await expect(purging).rejects.toMatchObject({ code: 'STATE_CHANGED' });
+    expect(await statusOf(lab, id)).toMatchObject({ status: 'running', agent_alive: 'yes' });
+  });
+
+  test('finishes a clean-up that was interrupted when only its row was left', async () => {
+    const { instance_id: id, container_base: base } = await start();
+    await killAll(id);
+    const index = JSON.parse(await readFile(lab.paths.indexFile, 'utf8'));
+    await lab.jackin().purge({ instance: id, yes: true, force: false, dryRun: false });
+    const row = { ...index.instances[0], status: 'purged' };
+    await writeFile(lab.paths.indexFile, JSON.stringify({ ...index, instances: [row] }));
+    const stopping = lab.jackin().stop({ instance: id, policy: null, dryRun: false });
+    await expect(stopping).rejects.toMatchObject({ code: 'CLEANUP_INTERRUPTED' });
+    const end = ended(await lab.jackin().purge({ instance: id, yes: true, force: false, dryRun: false }));
+    expect(end).toMatchObject({ container_base: base, outcome: 'cleaned' });
+    expect(await lab.traces(id)).toEqual([]);
+  });
+});
+
+describe('eject and exile', () => {
+  test('end what runs and keep the state, which comes back', async () => {
+    const [first, second] = [await start(), await start()];
+    const end = ended(await lab.jackin().eject({ instance: first.instance_id, dryRun: false }));
+    expect(end).toMatchObject({
+      outcome: 'ejected',
+      status: 'restore_available',
+      cause: 'jackin_stop',
+      exitCode: 0,
+    });
+    await expect(lab.jackin().exile({ yes: false, dryRun: false })).rejects.toMatchObject({ exitCode: 3 });
+    const exiled = await lab.jackin().exile({ yes: true, dryRun: false });
+    expect(exiled).toMatchObject({
+      kind: 'exile',
+      document: { ejected: [{ instance_id: second.instance_id }] },
+    });
+    const instance = first.instance_id;
+    const back = await lab.jackin().resume({ instance, policy: null, detach: true, ...quiet });
+    expect(back).toMatchObject({ document: { tier: 1, did_not_return: [] } });
+  });
+});
