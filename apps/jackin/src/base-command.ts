@@ -66,10 +66,10 @@ export abstract class JackinCommand<C extends typeof Command> extends Command {
 
 /** A switch that was not given is off; the parser leaves it out. */
 function withDefaults(
-  defined: Interfaces.FlagInput,
+  defined: Interfaces.FlagInput | undefined,
   given: Record<string, unknown>,
 ): Record<string, unknown> {
-  const switches = Object.entries(defined).filter(([, { type }]) => type === 'boolean');
+  const switches = Object.entries(defined ?? {}).filter(([, { type }]) => type === 'boolean');
   return { ...Object.fromEntries(switches.map(([name]) => [name, false])), ...given };
 }
 

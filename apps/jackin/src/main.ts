@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { errorDocument, type JackinError } from '@jackin/core';
+import { errorDocument, type JackinError, toJackinError } from '@jackin/core';
 import type { FlowResult } from '@jackin/runtime';
 import { Config, run as runOclif, settings } from '@oclif/core';
 import { splitArguments } from './arguments.ts';
@@ -11,20 +11,22 @@ import { writeAll } from './write.ts';
 
 /** Runs the command line of this process and ends it. The only place of the program that exits. */
 export async function run(): Promise<void> {
+  const { stdin, stdout, stderr, env } = process;
+  const io = { stdin, stdout, stderr, env, cwd: process.cwd() };
+  const args = process.argv.slice(2);
   // A reader that closed the pipe early has seen enough; the command still ends by its own outcome.
-  for (const stream of [process.stdout, process.stderr]) {
+  for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
     });
   }
-  const code = await main(process.argv.slice(2), {
-    stdin: process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    env: process.env,
-    cwd: process.cwd(),
-  });
-  process.exit(code);
+  const unforeseen = (thrown: unknown): void => {
+    const { json } = splitArguments(args);
+    void report(toJackinError(thrown), json, io).finally(() => process.exit(1));
+  };
+  process.on('uncaughtException', unforeseen);
+  process.on('unhandledRejection', unforeseen);
+  process.exit(await main(args, io));
 }
 
 /** One command line to its exit code (docs/errors.md): result on stdout, talk on stderr, never a stack trace. */

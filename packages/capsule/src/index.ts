@@ -4,4 +4,4 @@ export {
   type Runtime,
   type RuntimeFile,
 } from './runtime-dir.ts';
-export { removeStaleCgroups } from './supervisor/session-cgroup.ts';
+export { removeStaleCgroups } from './supervisor/cgroup-names.ts';

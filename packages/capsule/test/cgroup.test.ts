@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'nod
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { readStateFiles } from '../src/client/index.ts';
+import { removeStaleCgroups } from '../src/index.ts';
 import { findHierarchies } from '../src/supervisor/cgroup-tree.ts';
-import { createSessionCgroup, removeStaleCgroups } from '../src/supervisor/session-cgroup.ts';
+import { createSessionCgroup } from '../src/supervisor/session-cgroup.ts';
 import { type CapsuleProcess, plan, startCapsule } from './support/capsule-process.ts';
 import { watch } from './support/watch.ts';
 
@@ -71,10 +72,7 @@ describe('without control groups', () => {
 
 (possible ? describe : describe.skip)('a session in its own control group', () => {
   let capsule: CapsuleProcess;
-  afterEach(async () => {
-    await capsule.dispose();
-    removeStaleCgroups(capsule.instanceId);
-  });
+  afterEach(() => capsule.dispose());
 
   async function record() {
     const { exit_record } = await readStateFiles(capsule.state, capsule.instanceId);
@@ -165,17 +163,30 @@ describe('without control groups', () => {
     expect(existsSync(join(memory?.own ?? '', '..', 'escape'))).toBe(false);
   });
 
-  test('is cleaned away by the next capsule when its own was killed', async () => {
+  test('is cleaned away by the next capsule when its own was killed, wherever it is', async () => {
     capsule = await startCapsule();
-    const stale = join(memory?.own ?? '', `jackin-${capsule.instanceId}-gone`);
-    mkdirSync(stale);
-    capsule.child.kill('SIGKILL');
-    await capsule.exited;
-    capsule = await startCapsule({ reuse: capsule });
+    const elsewhere = join(memory?.own ?? '', `elsewhere-${capsule.instanceId}`);
+    const stale = [memory?.own ?? '', elsewhere].map((parent) =>
+      join(parent, `jackin-${capsule.instanceId}-gone`),
+    );
+    const foreign = join(memory?.own ?? '', `jackin-${capsule.instanceId}x-other`);
+    mkdirSync(elsewhere);
+    for (const group of [...stale, foreign]) mkdirSync(group);
     try {
-      expect(existsSync(stale)).toBe(false);
+      capsule.child.kill('SIGKILL');
+      await capsule.exited;
+      capsule = await startCapsule({ reuse: capsule });
+      expect([...stale, foreign].map((group) => existsSync(group))).toEqual([false, false, true]);
     } finally {
-      if (existsSync(stale)) rmdirSync(stale);
+      for (const group of [...stale, foreign, elsewhere]) if (existsSync(group)) rmdirSync(group);
     }
+  });
+
+  test('stays while a process is in it', async () => {
+    capsule = await startCapsule();
+    const client = await capsule.connect();
+    await client.startSession(plan('read x'));
+    expect(removeStaleCgroups(capsule.instanceId)).toEqual([]);
+    expect(groupsOf(capsule.instanceId)).toHaveLength(1);
   });
 });

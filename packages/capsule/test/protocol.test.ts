@@ -226,6 +226,14 @@ describe('a connection', () => {
     });
     for (const client of clients) client.socket.destroy();
     await Promise.all(clients.map(({ ended }) => ended));
+    // The capsule sees their ends in its own time.
+    for (;;) {
+      const next = await raw();
+      next.json(HELLO);
+      const { type } = await next.next();
+      next.socket.destroy();
+      if (type === 'welcome') break;
+    }
     await survives();
   });
 

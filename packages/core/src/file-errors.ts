@@ -24,7 +24,7 @@ export function fileSystemError(error: unknown, path: string, action: string): J
       return fail(
         'DISK_FULL',
         errorCode(error) === 'EDQUOT' ? 'your disk quota is used up' : 'no space left on the disk',
-        `Nothing was changed. Free some space (df -h ${shellWord(directory)}), then run the command again.`,
+        `Free some space (df -h ${shellWord(directory)}), then run the command again.`,
       );
     case 'EROFS':
       return fail(

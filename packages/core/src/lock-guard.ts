@@ -36,7 +36,8 @@ function enter<T>(locksDb: string, action: () => T): { value: T } | null {
   const database = openDatabase(locksDb);
   try {
     try {
-      database.exec('BEGIN EXCLUSIVE');
+      // A journal on disk would need space, and there is nothing to write that could be undone.
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     } catch (error) {
       if (sqliteCode(error) === SQLITE.BUSY) return null;
       throw guardError(error, locksDb);

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { JackinError } from './errors.ts';
 import { errorCode } from './file-errors.ts';
 import type { ProcessIdentity } from './ports.ts';
-import { lookWithPs, type ProcessLook, processesByEnvWithPs, sysctlBootId } from './process-ps.ts';
+import { addTo, lookWithPs, type ProcessLook, pidsByEnvWithPs, sysctlBootId } from './process-ps.ts';
 
 const LINUX = process.platform === 'linux';
 let cachedBootId: Promise<string> | undefined;
@@ -48,16 +48,28 @@ export async function processState(identity: ProcessIdentity): Promise<'alive' |
 /**
  * The living processes of ours (all users' for root) that were started with `name=value` in their environment,
  * this process left out. Processes that cannot be read are not ours and are left out too.
+ * @throws JackinError `PROCESS_LIST_FAILED`
  */
 export async function findProcessesByEnv(name: string, value: string): Promise<ProcessIdentity[]> {
-  const pids = LINUX ? await pidsByEnviron(`${name}=${value}`) : await processesByEnvWithPs(name, value);
-  const found: ProcessIdentity[] = [];
-  for (const pid of pids) {
-    if (pid === process.pid) continue;
-    const identity = await identifyProcess(pid).catch(() => null);
-    if (identity !== null) found.push(identity);
-  }
-  return found;
+  return (await listProcessesByEnv(name)).find(value);
+}
+
+/** One pass over the process list, for as many values as are asked for. @throws JackinError `PROCESS_LIST_FAILED` */
+export async function listProcessesByEnv(
+  name: string,
+): Promise<{ find(value: string): Promise<ProcessIdentity[]> }> {
+  const pids = await (LINUX ? pidsByEnviron(name) : pidsByEnvWithPs(name)).catch(listFailed);
+  return {
+    async find(value) {
+      const found: ProcessIdentity[] = [];
+      for (const pid of pids.get(value) ?? []) {
+        if (pid === process.pid) continue;
+        const identity = await identifyProcess(pid).catch(() => null);
+        if (identity !== null) found.push(identity);
+      }
+      return found;
+    },
+  };
 }
 
 function lookAtProcess(pid: number): Promise<ProcessLook> {
@@ -91,16 +103,26 @@ function pidAnswers(pid: number): boolean {
   }
 }
 
-async function pidsByEnviron(entry: string): Promise<number[]> {
-  const wanted = Buffer.from(`\0${entry}\0`);
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
-  const matches = await Promise.all(
+async function pidsByEnviron(name: string): Promise<Map<string, number[]>> {
+  const pids = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry)).map(Number);
+  const found = new Map<string, number[]>();
+  await Promise.all(
     pids.map(async (pid) => {
-      const environ = await readFile(`/proc/${pid}/environ`).catch(() => Buffer.alloc(0));
-      return Buffer.concat([Buffer.from('\0'), environ, Buffer.from('\0')]).includes(wanted);
+      const environ = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+      const entry = environ.split('\0').find((one) => one.startsWith(`${name}=`));
+      if (entry !== undefined) addTo(found, entry.slice(name.length + 1), pid);
     }),
   );
-  return pids.filter((_, index) => matches[index]);
+  return found;
+}
+
+function listFailed(error: unknown): never {
+  throw new JackinError({
+    code: 'PROCESS_LIST_FAILED',
+    message: `The processes of this machine cannot be listed: ${error instanceof Error ? error.message : error}.`,
+    hint: LINUX ? 'Check that /proc is mounted.' : 'Try: ps -ax',
+    cause: error,
+  });
 }
 
 async function readBootId(): Promise<string> {

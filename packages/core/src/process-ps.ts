@@ -21,22 +21,29 @@ export async function lookWithPs(pid: number): Promise<ProcessLook> {
   return { state: state.startsWith('Z') ? 'zombie' : 'alive', start_time: start.join(' ') };
 }
 
-/** Pids whose environment, as `ps` appends it to the command, holds `name=value` as one word. */
-export async function processesByEnvWithPs(
+/** Value of `name` → pids, from the environment as `ps` appends it to the command. */
+export async function pidsByEnvWithPs(
   name: string,
-  value: string,
   withEnvironment: string = '-axEww',
-): Promise<number[]> {
+): Promise<Map<string, number[]>> {
   const result = await runProcess('ps', [withEnvironment, '-o', 'pid=,command='], {
     ...LIMITS,
     maxOutputBytes: 64 * 1024 * 1024,
   });
-  return result.stdout
-    .toString('utf8')
-    .split('\n')
-    .filter((line) => `${line} `.includes(` ${name}=${value} `))
-    .map((line) => Number.parseInt(line, 10))
-    .filter((pid) => pid > 0);
+  if (result.exitCode !== 0) throw new Error(`ps: ${failureOf(result)}`);
+  const found = new Map<string, number[]>();
+  for (const line of result.stdout.toString('utf8').split('\n')) {
+    const [, value] = ` ${line} `.split(` ${name}=`);
+    const pid = Number.parseInt(line, 10);
+    if (value !== undefined && pid > 0) addTo(found, value.split(' ', 1)[0] ?? '', pid);
+  }
+  return found;
+}
+
+export function addTo(found: Map<string, number[]>, value: string, pid: number): void {
+  const pids = found.get(value);
+  if (pids === undefined) found.set(value, [pid]);
+  else pids.push(pid);
 }
 
 /** macOS: changes with every boot. */

@@ -12,7 +12,7 @@ function standStill(ms: number): void {
 /** A child that has something to say while we stand still. */
 async function talker(): Promise<{ say(): void; said: Promise<string> }> {
   const child = spawn('sh', ['-c', 'read go; echo here'], { stdio: ['pipe', 'pipe', 'ignore'] });
-  onCleanup(() => child.kill('SIGKILL'));
+  onCleanup(() => void child.kill('SIGKILL'));
   await once(child, 'spawn');
   const said = once(child.stdout, 'data').then(() => 'heard');
   return { said, say: () => void child.stdin.write('go\n') };

@@ -9,7 +9,7 @@ import {
   ownIdentity,
   processState,
 } from '../src/index.ts';
-import { lookWithPs, processesByEnvWithPs } from '../src/process-ps.ts';
+import { lookWithPs, pidsByEnvWithPs } from '../src/process-ps.ts';
 import { onCleanup, procState, untilProgram } from './helpers.ts';
 
 /** A child of a parent that never reaps: once killed it stays a zombie until the parent ends. */
@@ -151,6 +151,6 @@ describe('the form for systems without /proc', () => {
     const wanted = await startSleep({ JACKIN_TEST_ID: id });
     await startSleep({ JACKIN_TEST_ID: `${id}x` });
     const withEnvironment = process.platform === 'darwin' ? undefined : 'axeww';
-    expect(await processesByEnvWithPs('JACKIN_TEST_ID', id, withEnvironment)).toEqual([wanted.pid]);
+    expect((await pidsByEnvWithPs('JACKIN_TEST_ID', withEnvironment)).get(id)).toEqual([wanted.pid]);
   });
 });

@@ -56,6 +56,14 @@ function onFullDisk() {
     await (await lockIn(path)).release({ remove: true });
   });
 
+  test('a lock that is held can be given back and its file removed, because that needs no room', async () => {
+    const { path } = mountTmpfs(64);
+    const lock = await lockIn(path);
+    fill(path);
+    await lock.release({ remove: true });
+    expect(readdirSync(path).sort()).toEqual(['ballast', 'locks.db']);
+  });
+
   test('a tmpfs is recognised as lost at the next reboot', async () => {
     const { path } = mountTmpfs(64);
     expect(await describeFileSystem(join(path, 'data'))).toMatchObject({

@@ -13,7 +13,7 @@ import {
 } from '@jackin/instance';
 
 export const SAMPLE_BASE = 'jk-k7p9m2xq-proj-thearchitect';
-export const SAMPLE_DIR = fileURLToPath(new URL('../../../fixtures/rust-state', import.meta.url));
+const SAMPLE_DIR = fileURLToPath(new URL('../../../fixtures/rust-state', import.meta.url));
 export const NOW = '2026-08-01T10:00:00.000Z';
 
 export interface TestStore extends AsyncDisposable {

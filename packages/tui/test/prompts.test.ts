@@ -1,5 +1,8 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { ask, CURSOR_HIDE, CURSOR_SHOW } from './support.ts';
+
+// Each test starts real processes, and the machine may be busy.
+jest.setTimeout(120_000);
 
 const resumed = (id: string) => ({ choice: 'resume', instance_id: id });
 

@@ -42,7 +42,7 @@ const status = (options = {}, changed: Partial<StatusDocument> = {}) =>
 describe('status as text', () => {
   test('names each instance with status, cause, container and age, and every corrupt record', () => {
     const text = status();
-    expect(text).toMatch(/k7p9m2xq {2}\/srv\/app.*crashed {2}capsule_crash {2}missing {2}2h ago/);
+    expect(text).toMatch(/k7p9m2xq +\/srv\/app +shell +shell +crashed +capsule_crash +missing +2h ago/);
     expect(text).toContain('corrupt  /state/data/jk-x/.jackin/instance.json');
   });
 

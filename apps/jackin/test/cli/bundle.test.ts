@@ -1,8 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { commands } from '../../src/commands.ts';
 import { BUNDLE, openPlace, type Place } from './support.ts';
+
+// Each test starts real processes, and the machine may be busy.
+jest.setTimeout(120_000);
 
 let place: Place;
 beforeAll(() => {
@@ -79,6 +82,18 @@ describe('the launcher', () => {
     const cache = join(place.root, 'cache');
     await place.run(['--version'], { env: { XDG_CACHE_HOME: cache } });
     expect(readdirSync(join(cache, 'jackin', 'compile')).length).toBeGreaterThan(0);
+  });
+});
+
+test('a failure nobody foresaw is one sentence with a hint, never a stack trace', async () => {
+  const late =
+    "const t=setInterval(()=>{if(process.listenerCount('uncaughtException')===0)return;clearInterval(t);throw new Error('boom')},1)";
+  const run = await place.run(['doctor'], { nodeArgs: ['--import', `data:text/javascript,${late}`] });
+  expect(run).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr:
+      'error Unexpected failure: boom (INTERNAL)\n      Run the command again with --debug and report the output.\n',
   });
 });
 

@@ -133,7 +133,7 @@ const cases = Object.entries(NAMED).flatMap(([method, codes]) =>
     verbs.map((verb) => ({ method: method as Method, fault, verb, code: codes[fault] })),
   ),
 );
-/** An agent that cannot be asked is ended by `stop`, and a stop that answers nothing has stopped all the same. */
+/** An agent that cannot be asked is ended by `stop`; where the backend's own stop does nothing, the capsule's may do. */
 const goesThrough = ({ method, fault, verb }: (typeof cases)[number]) =>
   (method === 'capsule' && verb === 'stop --clean') || (method === 'stop' && fault === 'nonsense');
 
@@ -166,9 +166,11 @@ describe('a backend that fails at one method', () => {
     async ({ method, fault, verb }) => {
       const subject = await running();
       const library = openLibrary(sandbox, { fault: { methods: [method], fault } });
-      const atRest = restBefore(library);
-      expect(await failures(verb, library, subject)).toEqual([]);
-      expect(atRest()).toBe(true);
+      const codes = await failures(verb, library, subject);
+      expect(removedAtRest(library)).toBe(true);
+      // A capsule that closed its socket may still be about to go when it is looked at: that is no stop.
+      expect([[], ['STOP_FAILED']]).toContainEqual(codes);
+      if (codes.length > 0) expect(library.removals()).toEqual([]);
       if (library.removals().includes('remove_data_dir')) {
         expect(await sandbox.traces(subject)).toEqual([]);
         instance = null;
@@ -285,15 +287,13 @@ async function failures(verb: Verb, library: Library, subject: Instance): Promis
   return outcome.kind === 'exile' ? outcome.document.failed.map(({ error }) => error.code) : [];
 }
 
-/** Whether every removing step of the library's plans came after a stop, or needed none. */
-function restBefore({ events }: Library): () => boolean {
-  return () => {
-    const steps = events.filter((event) => event.type === 'step' && event.state === 'done');
-    const ops = steps.map((event) => (event.type === 'step' ? (event.op as StepOp) : null));
-    const removal = ops.findIndex((op) => op !== null && REMOVING_OPS.has(op));
-    const stop = ops.indexOf('stop_container');
-    return removal === -1 || (stop !== -1 && stop < removal);
-  };
+/** Whether every removing step came after a stop that was done. */
+function removedAtRest({ events }: Library): boolean {
+  const ops = events.flatMap((event) =>
+    event.type === 'step' && event.state === 'done' ? [event.op as StepOp] : [],
+  );
+  const removal = ops.findIndex((op) => REMOVING_OPS.has(op));
+  return removal === -1 || ops.slice(0, removal).includes('stop_container');
 }
 
 function purgeOf({ id }: Instance) {

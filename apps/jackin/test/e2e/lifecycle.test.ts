@@ -239,7 +239,7 @@ describe('field reports', () => {
     terminals.push(terminal);
     const second = atTerminal(sandbox, ['hardline', instance.id, '--shell']);
     terminals.push(second);
-    await second.waitFor(/[$#] $/m, 60_000);
+    await second.waitFor(/[$#]$/m, 60_000);
     second.type('echo nested=$((40+2))\r');
     await second.waitFor('nested=42');
 

@@ -1,4 +1,4 @@
-import { readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import {
   type AttachedLoad,
@@ -62,7 +62,7 @@ describe('the end of an attached session whose worktree nobody can look at', () 
     expect(sandbox.manifest(instance.base)).toMatchObject({ instance_id: instance.id, status: 'running' });
     expect(sandbox.manifest(instance.base)).not.toHaveProperty('exit_cause');
 
-    rmSync(tree.file);
+    tree.remove();
     terminal.type(ENTER);
     expect(await terminal.exited(60_000)).toBe(0);
     await terminal.waitFor(`${instance.base} was cleaned up.`);
@@ -98,11 +98,14 @@ describe('the end of an attached session whose worktree nobody can look at', () 
 
   test('is kept by an answer to keep although the tree went away under the question', async () => {
     const { terminal, instance, tree } = await atScreenB();
-    rmSync(tree.file);
+    tree.remove();
     terminal.type(`2${ENTER}`);
     expect(await terminal.exited(60_000)).toBe(0);
     await terminal.waitFor(`${instance.base} is kept, status restore_available, cause clean.`);
-    await allKept(instance, tree);
+    expect(keptOf(sandbox, instance)).toEqual(
+      expect.arrayContaining([`${instance.base}/home/starts`, 'row']),
+    );
+    expect(sandbox.manifest(instance.base).keep.intent).toBe('operator');
   });
 
   test('is kept under --clean without a question, and says why', async () => {

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, JackinError } from '@jackin/core';
+import { JackinError } from '@jackin/core';
 import type { SessionPlan } from '../protocol/index.ts';
+import { groupName, removeDirectory } from './cgroup-names.ts';
 import { type Controller, findHierarchies, type Hierarchy } from './cgroup-tree.ts';
 
 /** A session's own control groups: its limits, its out-of-memory count, its processes. */
@@ -26,7 +26,6 @@ export interface SessionCgroupOptions {
   hierarchies?: Map<Controller, Hierarchy>;
 }
 
-const PREFIX = 'jackin-';
 const CPU_PERIOD_US = 100_000;
 /** The kernel rounds memory limits to pages. */
 const LARGEST_PAGE_BYTES = 65_536;
@@ -58,18 +57,6 @@ export function createSessionCgroup(options: SessionCgroupOptions): SessionCgrou
   }
   if (made.size === 0) return null;
   return sessionCgroup([...made.values()], made.get('memory'), required.length > 0);
-}
-
-/** Removes the empty groups that a killed capsule of this instance left. Returns what was removed. */
-export function removeStaleCgroups(instanceId: string): string[] {
-  const prefix = groupName(instanceId, '');
-  const parents = new Set([...findHierarchies().values()].flatMap(({ own, root }) => [own, root]));
-  const stale = [...parents].flatMap((parent) =>
-    namesIn(parent)
-      .filter((name) => name.startsWith(prefix))
-      .map((name) => join(parent, name)),
-  );
-  return stale.filter(removeDirectory);
 }
 
 interface Group {
@@ -164,25 +151,6 @@ function sessionCgroup(groups: Group[], memory: Group | undefined, limited: bool
       ),
     remove: () => directories.map(removeDirectory).every(Boolean),
   };
-}
-
-/** Session ids are free text; a directory name is not. */
-function groupName(instanceId: string, sessionId: string): string {
-  return `${PREFIX}${safe(instanceId)}-${safe(sessionId)}`;
-}
-
-function safe(id: string): string {
-  if (/^[A-Za-z0-9_-]{0,64}$/.test(id)) return id;
-  return createHash('sha256').update(id).digest('hex').slice(0, 16);
-}
-
-function removeDirectory(directory: string): boolean {
-  try {
-    rmdirSync(directory);
-    return true;
-  } catch (error) {
-    return errorCode(error) === 'ENOENT';
-  }
 }
 
 function namesIn(directory: string): string[] {

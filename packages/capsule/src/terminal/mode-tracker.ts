@@ -15,6 +15,8 @@ export interface ModeTracker {
 
 /** Reverse video, mouse encodings, alternate scroll, colour scheme reports. */
 const PRIVATE_MODES = [5, 1005, 1007, 1015, 2031];
+/** On by default in some terminals: whoever has not touched it does not switch it off. */
+const ALTERNATE_SCROLL = 1007;
 const MOUSE_ENCODINGS = [1005, 1006, 1015, 1016];
 const CHARSET_SLOTS = ['(', ')', '*', '+'];
 const CHARSETS = [...'0AB4C5RQKYEYZH7=', '6', '`'];
@@ -95,7 +97,9 @@ export function trackModes(terminal: Terminal): ModeTracker {
       (modifyOtherKeys === null || modifyOtherKeys === 0 ? '' : `\u001b[>4;${modifyOtherKeys}m`),
     armOtherScreen: () => pushed(keyboard.normal),
     disarm: () =>
-      PRIVATE_MODES.map((mode) => `\u001b[?${mode}l`).join('') +
+      PRIVATE_MODES.filter((mode) => mode !== ALTERNATE_SCROLL || set.has(mode))
+        .map((mode) => `\u001b[?${mode}l`)
+        .join('') +
       (keyboardUsed ? `\u001b[<99u\u001b[=0;1u` : '') +
       (modifyOtherKeys === null ? '' : '\u001b[>4;0m'),
     get charsets() {

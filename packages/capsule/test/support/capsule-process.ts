@@ -4,9 +4,11 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { findProcessesByEnv } from '@jackin/core';
 import { type CapsuleConnection, connectCapsule, openTrustedSocket } from '../../src/client/index.ts';
+import { removeStaleCgroups } from '../../src/index.ts';
 import type { SessionPlan } from '../../src/protocol/index.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
@@ -101,6 +103,8 @@ export async function startCapsule(options: CapsuleProcessOptions = {}): Promise
       if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
       await exited;
       for (const { pid } of await findProcessesByEnv('JACKIN_INSTANCE', instanceId)) kill(pid);
+      while ((await findProcessesByEnv('JACKIN_INSTANCE', instanceId)).length > 0) await nextTurn();
+      removeStaleCgroups(instanceId);
       await rm(dir, { recursive: true, force: true });
     },
   };

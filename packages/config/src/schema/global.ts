@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { agentAuthTables, backendSchema, dockerSchema, envSchema, exitPolicySchema } from './shared.ts';
 
 /** `[agents.<id>]`: an agent the built-in registry does not know. */
-export const customAgentSchema = z.looseObject({
+const customAgentSchema = z.looseObject({
   command: z.union([z.string().min(1), z.array(z.string()).min(1)]),
   acp_command: z.union([z.string().min(1), z.array(z.string()).min(1)]).optional(),
   resume: z.enum(['native', 'flag', 'history', 'none']).default('none'),

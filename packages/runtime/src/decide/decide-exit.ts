@@ -40,6 +40,8 @@ export function decideExit(input: ExitInput): ExitDecision {
     const reason = otherSessionsAlive === 'yes' ? 'another session is alive' : 'other sessions may be alive';
     return { action: 'leave_running', reason };
   }
+  // A clean-up that had begun was decided then, and half an instance is nothing to come back to.
+  if (classification.status === 'purged' && input.policy.value !== 'keep') return { action: 'clean' };
   if (!classification.exit_flow) {
     return { action: 'record', status: classification.status, cause: classification.cause };
   }

@@ -50,16 +50,19 @@ export const startSession: Handler<'start_session'> = async (step, context) => {
   const { session } = step;
   await recordUnrecorded(step.recipe, context);
   return withCapsule(context, async (connection) => {
-    const known = (await connection.list()).find((one) => one.session_id === session.session_id);
+    const sessions = await connection.list();
+    const known = sessions.find((one) => one.session_id === session.session_id);
+    const note = (info: SessionInfo) =>
+      context.ports.store.update(context.base, (manifest) => withSession(manifest, session, info, sessions));
     if (known) {
-      await context.ports.store.update(context.base, (manifest) => withSession(manifest, session, known));
+      await note(known);
       return { state: 'skipped', detail: 'the session was started already', session: known };
     }
     const plan = await sessionPlan(context, session, step.recipe);
     const info = await connection.startSession(plan).catch((thrown: unknown) => {
       throw startError(context, session, toJackinError(thrown));
     });
-    await context.ports.store.update(context.base, (manifest) => withSession(manifest, session, info));
+    await note(info);
     return { state: 'done', session: info };
   });
 };
@@ -159,9 +162,22 @@ function agentStartFailed(
   });
 }
 
-/** The manifest's list of sessions, newest last; the same session is not listed twice. */
-function withSession(manifest: Manifest, session: SessionRequest, info: SessionInfo): Manifest {
-  const others = manifest.sessions.filter((one) => one.session_id !== session.session_id);
+/**
+ * The manifest's list of sessions, newest last; the same session is not listed twice. What an earlier capsule ran, and
+ * this one knows nothing about or saw end, does not run any more.
+ */
+function withSession(
+  manifest: Manifest,
+  session: SessionRequest,
+  info: SessionInfo,
+  known: readonly SessionInfo[],
+): Manifest {
+  const alive = new Set(known.filter((one) => one.alive).map((one) => one.session_id));
+  const others = manifest.sessions
+    .filter((one) => one.session_id !== session.session_id)
+    .map((one) =>
+      one.status === 'running' && !alive.has(one.session_id) ? { ...one, status: 'ended' } : one,
+    );
   return {
     ...manifest,
     sessions: [

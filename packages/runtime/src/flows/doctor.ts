@@ -95,7 +95,7 @@ async function lockFinding({ paths }: World): Promise<Finding[]> {
   try {
     const database = new DatabaseSync(paths.locksDb, { timeout: 1_000 });
     try {
-      database.exec('BEGIN EXCLUSIVE; ROLLBACK');
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE; ROLLBACK');
     } finally {
       database.close();
     }
@@ -144,7 +144,7 @@ async function backendFindings(world: World): Promise<Finding[]> {
 }
 
 async function ownFindings(world: World, backend: Backend): Promise<Finding[]> {
-  const limitMs = Math.min(BACKEND_MS, world.bounds?.callMs ?? BACKEND_MS);
+  const limitMs = Math.min(BACKEND_MS, world.bounds?.backendMs ?? BACKEND_MS);
   try {
     const answer = await bounded(`The ${backend.kind} backend`, limitMs, undefined, (signal) =>
       backend.doctor(signal),

@@ -35,7 +35,7 @@ export async function askForEnd(
 }
 
 /** Who a question is about. */
-export function identityView({ manifest, container_base }: InstanceFacts): SessionIdentityView {
+function identityView({ manifest, container_base }: InstanceFacts): SessionIdentityView {
   return {
     role: manifest.role_key,
     agent: manifest.agent_runtime,

@@ -41,7 +41,14 @@ export async function reconcile(world: World): Promise<Reconciled> {
       if (UNWRITABLE.has(notice.code)) break;
     }
   }
-  return { ...(changed ? await world.look() : seen), notices };
+  if (!changed) return { ...seen, notices };
+  const after = await world.look();
+  // What was wrong with an index that is right by now was still found by this command.
+  const told = new Set(after.loaded.notices.map(({ message }) => message));
+  return {
+    ...after,
+    notices: [...seen.loaded.notices.filter(({ message }) => !told.has(message)), ...notices],
+  };
 }
 
 /** Where there is nothing yet, a missing index is the truth: looking must not make the state directory. */

@@ -155,7 +155,7 @@ async function changedPathsOf(world: World, facts: InstanceFacts): Promise<strin
   if (backend === undefined) return null;
   const { instance_id, container_base, manifest } = facts;
   const ref = { instance_id, container_base, manifest };
-  const limitMs = Math.min(CHANGED_PATHS_MS, world.bounds?.callMs ?? CHANGED_PATHS_MS);
+  const limitMs = Math.min(CHANGED_PATHS_MS, world.bounds?.backendMs ?? CHANGED_PATHS_MS);
   const answer = await bounded('Listing what changed in the container', limitMs, undefined, (signal) =>
     backend.changedPaths(ref, signal),
   ).catch(() => null);

@@ -37,7 +37,7 @@ export interface JackinDeps {
   backends: readonly Backend[];
   /** How the capsules list us. */
   clientName: string;
-  /** Upper limits of the calls to a backend's `observe`, to a capsule that is observed, and of every other one. */
+  /** Upper limits in milliseconds: of backend calls that only look, of looking at a capsule, of calls that act. */
   bounds?: { backendMs?: number; capsuleMs?: number; callMs?: number };
 }
 

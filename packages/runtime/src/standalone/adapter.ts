@@ -1,9 +1,15 @@
 import { openTrustedSocket } from '@jackin/capsule/client';
-import { bootId, ensurePrivateDir, toJackinError } from '@jackin/core';
+import {
+  bootId,
+  ensurePrivateDir,
+  findProcessesByEnv,
+  listProcessesByEnv,
+  toJackinError,
+} from '@jackin/core';
 import type { Backend, EngineFact, InstanceObservation, InstanceRef, StartContext } from '../backend.ts';
 import { backendOf } from '../decide/instance-kind.ts';
 import { standaloneFindings } from './doctor.ts';
-import { type CapsuleProcess, findCapsule } from './find-capsule.ts';
+import { type CapsuleProcess, findCapsule, INSTANCE_VARIABLE } from './find-capsule.ts';
 import { observationOf } from './observation.ts';
 import type { StandaloneOptions } from './options.ts';
 import { removeProcessTraces } from './remove.ts';
@@ -20,15 +26,26 @@ import { endProcesses, stopCapsule } from './stop.ts';
 export function createStandaloneBackend(options: StandaloneOptions): Backend {
   const { paths } = options;
   const find = (ref: InstanceRef): Promise<CapsuleProcess> =>
-    findCapsule(ref, paths.instance(ref.container_base));
+    findCapsule(ref, paths.instance(ref.container_base), (id) => findProcessesByEnv(INSTANCE_VARIABLE, id));
 
   return {
     kind: 'standalone',
     async observe(refs, signal) {
       signal.throwIfAborted();
       const engine = await engineFact();
+      // One pass over the process list, and only when an instance does not run as recorded.
+      let listing: ReturnType<typeof listProcessesByEnv> | undefined;
+      const processesOf = async (id: string) => {
+        listing ??= listProcessesByEnv(INSTANCE_VARIABLE);
+        return (await listing).find(id);
+      };
       const ours = refs.filter(({ manifest }) => backendOf(manifest) === 'standalone');
-      const observations = await Promise.all(ours.map(async (ref) => observationOf(ref, await find(ref))));
+      const observations = await Promise.all(
+        ours.map(async (ref) => {
+          const found = await findCapsule(ref, paths.instance(ref.container_base), processesOf);
+          return observationOf(ref, found);
+        }),
+      );
       signal.throwIfAborted();
       const instances = new Map(
         ours.map((ref, at) => [ref.instance_id, observations[at] as InstanceObservation]),

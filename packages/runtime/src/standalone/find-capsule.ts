@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import {
-  findProcessesByEnv,
   type JackinPaths,
   type ProcessIdentity,
   processState,
@@ -26,11 +25,12 @@ export type CapsuleProcess =
 /**
  * The capsule process of an instance. The recorded identity decides; when it is dead, a capsule that was started but
  * not yet recorded (its starter was killed in between) is recognised by the instance's environment and its own
- * `--config` argument. A process list that cannot be read is `unknown`, never "none".
+ * `--config` argument; `processesOf` lists those that carry the environment. A process list that cannot be read is `unknown`, never "none".
  */
 export async function findCapsule(
   ref: InstanceRef,
   place: ReturnType<JackinPaths['instance']>,
+  processesOf: (instanceId: string) => Promise<ProcessIdentity[]>,
 ): Promise<CapsuleProcess> {
   try {
     const recorded = ref.manifest.backend?.standalone;
@@ -40,14 +40,13 @@ export async function findCapsule(
       if (state === 'alive') return { state, identity: { pid, start_time, boot_id }, socket: null };
       if (state === 'unknown') return { state, reason: `whether process ${pid} is alive cannot be seen` };
     }
-    return await findUnrecorded(ref.instance_id, place.agentConfig);
+    return await findUnrecorded(await processesOf(ref.instance_id), place.agentConfig);
   } catch (error) {
     return { state: 'unknown', reason: `processes cannot be listed: ${toJackinError(error).message}` };
   }
 }
 
-async function findUnrecorded(instanceId: string, agentConfig: string): Promise<CapsuleProcess> {
-  const processes = await findProcessesByEnv(INSTANCE_VARIABLE, instanceId);
+async function findUnrecorded(processes: ProcessIdentity[], agentConfig: string): Promise<CapsuleProcess> {
   for (const identity of processes) {
     const { text, separator } = await commandOf(identity.pid);
     if (!text.includes(`${separator}--config${separator}${agentConfig}${separator}`)) continue;

@@ -1,4 +1,5 @@
 import { lstat } from 'node:fs/promises';
+import { removeStaleCgroups } from '@jackin/capsule';
 import { JackinError, removeTree } from '@jackin/core';
 import type { InstanceRef } from '../backend.ts';
 import type { CapsuleProcess } from './find-capsule.ts';
@@ -8,7 +9,7 @@ import { unobservable } from './stop.ts';
 
 /**
  * "Removes" the process: what is left of it outside the instance's own directories, which is the short runtime
- * directory. Refused while anything of it runs: CONTAINER_RUNNING; while that cannot be seen: INSTANCE_UNOBSERVABLE.
+ * directory and its control groups. Refused while anything of it runs: CONTAINER_RUNNING; while that cannot be seen: INSTANCE_UNOBSERVABLE.
  */
 export async function removeProcessTraces(
   ref: InstanceRef,
@@ -26,7 +27,8 @@ export async function removeProcessTraces(
   const recorded = ref.manifest.backend?.standalone;
   const preferred = options.paths.instance(ref.container_base).socket;
   const choice = chooseSocket(preferred, ref.instance_id, options.env);
-  let removed = recorded != null;
+  // A killed capsule could not take its agents' control groups away.
+  let removed = removeStaleCgroups(ref.instance_id).length > 0 || recorded != null;
   for (const { root, dir } of shortDirsOf(choice, recorded?.socket, ref.instance_id)) {
     if (!(await isDirectory(dir))) continue;
     await removeTree(dir, { inside: root });

@@ -64,6 +64,17 @@ describe('a clean end, by policy, mounts and terminal', () => {
     expect(decision.action === 'keep' ? decision.intent : null).toBe(intent);
   });
 
+  test('a clean-up that was interrupted is finished, unless the policy is to keep', () => {
+    const classification: Ended = { ...CLEAN_END, clean: false, status: 'purged', exit_flow: false };
+    for (const policy of [ask, clean, flagClean]) {
+      expect(decide({ classification, policy, isolated: [mount('unknown')] })).toEqual({ action: 'clean' });
+    }
+    for (const policy of [keep, flagKeep]) {
+      expect(decide({ classification, policy })).toMatchObject({ action: 'record', status: 'purged' });
+    }
+    expect(decide({ classification, otherSessionsAlive: 'yes' }).action).toBe('leave_running');
+  });
+
   test('the question lists what is not clean and nothing else', () => {
     const decision = decide({ isolated: ['clean', 'dirty', 'unknown'].map((v) => mount(v as 'clean')) });
     expect(decision).toEqual({ action: 'ask', unfinished: [mount('dirty'), mount('unknown')] });

@@ -60,7 +60,7 @@ export function manifestOf(backend: Backend, change: Partial<Manifest> = {}): Ma
   });
 }
 
-export function dockerObservation(change: Partial<InstanceObservation> = {}): InstanceObservation {
+function dockerObservation(change: Partial<InstanceObservation> = {}): InstanceObservation {
   return {
     container: container(),
     sidecar: { ...(RUNNING as Extract<ContainerFact, { state: 'running' }>), name: `${BASE}-dind` },
@@ -76,7 +76,7 @@ export function dockerObservation(change: Partial<InstanceObservation> = {}): In
   };
 }
 
-export function standaloneObservation(change: Partial<InstanceObservation> = {}): InstanceObservation {
+function standaloneObservation(change: Partial<InstanceObservation> = {}): InstanceObservation {
   return {
     container: container({ image_id: null, exit_code: null }),
     sidecar: null,

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { JackinError } from '@jackin/core';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { execute } from '../../src/execute/executor.ts';
-import { launchPlan, mustObserve, stopPlan } from './support/decisions.ts';
+import { launchPlan, mustObserve, restorePlan, stopPlan } from './support/decisions.ts';
 import { newSubject, planOf, type Subject } from './support/plans.ts';
-import { createScratch, type Scratch } from './support/scratch.ts';
+import { createScratch, killInstance, type Scratch } from './support/scratch.ts';
 
 let scratch: Scratch;
 
@@ -76,6 +76,21 @@ describe('starting a session', () => {
     const skipped = again.steps.filter(({ state }) => state === 'skipped').map(({ op }) => op);
     expect(skipped).toEqual(['create_instance', 'write_agent_config', 'create_resources', 'start_session']);
     expect((await mustObserve(scratch, subject)).capsule).toMatchObject({ sessions: [{ alive: true }] });
+  });
+
+  it('lists only what still runs as running: a second session does, what an earlier capsule ran does not', async () => {
+    const subject = newSubject(scratch.workdir);
+    await execute(launchPlan(subject), scratch.ports());
+    const second = { ...subject.session, session_id: 'ssecond' };
+    const step = { op: 'start_session', session: second, recipe: subject.recipe } as const;
+    await execute(planOf(subject, 'restore', [step]), scratch.ports());
+    const statuses = async () =>
+      (await mustObserve(scratch, subject)).manifest.sessions.map(({ status }) => status);
+    expect(await statuses()).toEqual(['running', 'running']);
+
+    await killInstance(subject.instanceId);
+    await execute(restorePlan(await mustObserve(scratch, subject), subject), scratch.ports());
+    expect(await statuses()).toEqual(['ended', 'ended', 'running']);
   });
 
   it('names the living session when there is only something to connect to', async () => {

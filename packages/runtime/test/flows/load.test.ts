@@ -1,6 +1,6 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { CandidateRow } from '../../src/index.ts';
 import {
   ended,
@@ -15,6 +15,9 @@ import {
   until,
   untilItEnds,
 } from './support.ts';
+
+// Each test starts real processes, and the machine may be busy.
+jest.setTimeout(120_000);
 
 let lab: Lab;
 beforeEach(async () => {

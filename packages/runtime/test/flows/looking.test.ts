@@ -1,8 +1,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { StatusDocument } from '../../src/index.ts';
 import { ended, killAll, type Lab, loaded, loadRequest, openLab, statusOf, type } from './support.ts';
+
+// Each test starts real processes, and the machine may be busy.
+jest.setTimeout(120_000);
 
 let lab: Lab;
 beforeEach(async () => {
@@ -17,15 +20,6 @@ async function status(): Promise<{ document: StatusDocument; exitCode: number }>
   const result = await lab.jackin().status({ instance: null, detail: true, sizes: true });
   if (result.kind !== 'status') throw new Error('not a status');
   return { document: result.document, exitCode: result.exitCode };
-}
-
-/** As after a power cut: every process is gone and the machine has booted again. */
-async function _loseHost(id: string, base: string): Promise<void> {
-  await killAll(id);
-  const file = lab.paths.instance(base).manifest;
-  const manifest = JSON.parse(await readFile(file, 'utf8'));
-  manifest.backend.standalone.boot_id = '00000000-0000-0000-0000-000000000000';
-  await writeFile(file, JSON.stringify(manifest));
 }
 
 describe('status', () => {
@@ -51,6 +45,13 @@ describe('status', () => {
       status: 'crashed',
       exit_cause: { kind: 'capsule_crash' },
     });
+  });
+
+  test('tells in its document too that the index could not be used, and the next one finds it rebuilt', async () => {
+    await start();
+    await writeFile(lab.paths.indexFile, 'garbage');
+    expect((await status()).document.notices).toMatchObject([{ code: 'INDEX_CORRUPT' }]);
+    expect((await status()).document.notices).toEqual([]);
   });
 
   test('shows a corrupt record beside the others, exits 1, and leaves it as it is', async () => {

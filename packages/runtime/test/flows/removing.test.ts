@@ -1,7 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { ConfirmView, StatusDocument } from '../../src/index.ts';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { ConfirmView } from '../../src/index.ts';
 import { ended, killAll, type Lab, loaded, loadRequest, openLab, quiet, statusOf } from './support.ts';
+
+// Each test starts real processes, and the machine may be busy.
+jest.setTimeout(120_000);
 
 let lab: Lab;
 beforeEach(async () => {
@@ -11,21 +14,6 @@ afterEach(() => lab.dispose());
 
 const start = async (session: 'new' | null = 'new') =>
   loaded(await lab.jackin().load(loadRequest({ session })));
-
-async function _status(): Promise<{ document: StatusDocument; exitCode: number }> {
-  const result = await lab.jackin().status({ instance: null, detail: true, sizes: true });
-  if (result.kind !== 'status') throw new Error('not a status');
-  return { document: result.document, exitCode: result.exitCode };
-}
-
-/** As after a power cut: every process is gone and the machine has booted again. */
-async function _loseHost(id: string, base: string): Promise<void> {
-  await killAll(id);
-  const file = lab.paths.instance(base).manifest;
-  const manifest = JSON.parse(await readFile(file, 'utf8'));
-  manifest.backend.standalone.boot_id = '00000000-0000-0000-0000-000000000000';
-  await writeFile(file, JSON.stringify(manifest));
-}
 
 describe('purge', () => {
   test('asks with the words of its plan; nobody to ask is exit code 3; a no changes nothing', async () => {

@@ -1,7 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import type { StatusDocument } from '../../src/index.ts';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { killAll, type Lab, loaded, loadRequest, openLab, quiet, statusOf } from './support.ts';
+
+// Each test starts real processes, and the machine may be busy.
+jest.setTimeout(120_000);
 
 let lab: Lab;
 beforeEach(async () => {
@@ -11,12 +13,6 @@ afterEach(() => lab.dispose());
 
 const start = async (session: 'new' | null = 'new') =>
   loaded(await lab.jackin().load(loadRequest({ session })));
-
-async function _status(): Promise<{ document: StatusDocument; exitCode: number }> {
-  const result = await lab.jackin().status({ instance: null, detail: true, sizes: true });
-  if (result.kind !== 'status') throw new Error('not a status');
-  return { document: result.document, exitCode: result.exitCode };
-}
 
 /** As after a power cut: every process is gone and the machine has booted again. */
 async function loseHost(id: string, base: string): Promise<void> {

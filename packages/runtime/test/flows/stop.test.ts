@@ -1,15 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { ended, killAll, type Lab, loaded, loadRequest, openLab, quiet, statusOf, until } from './support.ts';
+
+// Each test starts real processes, and the machine may be busy.
+jest.setTimeout(120_000);
 
 let lab: Lab;
 beforeEach(async () => {
   lab = await openLab();
 });
 afterEach(() => lab.dispose());
-
-const _attachedLoad = loadRequest({ detach: false, session: 'new' });
 
 describe('stop', () => {
   test('ends the agent with our own request and follows the policy', async () => {

@@ -1,16 +1,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { EndView, UnfinishedView } from '../../src/index.ts';
 import { ended, type Lab, loaded, loadRequest, openLab, statusOf, type } from './support.ts';
+
+// Each test starts real processes, and the machine may be busy.
+jest.setTimeout(120_000);
 
 let lab: Lab;
 beforeEach(async () => {
   lab = await openLab();
 });
 afterEach(() => lab.dispose());
-
-const _attachedLoad = loadRequest({ detach: false, session: 'new' });
 
 describe('unfinished work in an isolated mount', () => {
   /** A record nobody can assess yet counts as unfinished work. */

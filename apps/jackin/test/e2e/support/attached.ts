@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Instance } from './instance.ts';
 import { eventually, type Sandbox } from './sandbox.ts';
@@ -52,10 +52,10 @@ export function rows(sandbox: Sandbox): Instance[] {
 }
 
 export interface RecordedWorktree {
-  /** The record; without it the instance has shared mounts only. */
-  file: string;
   /** Work that lies in the tree. */
   work: string;
+  /** Takes record and tree away, as somebody who finished with them does: shared mounts are all that is left. */
+  remove(): void;
 }
 
 /** A worktree with its record, as an earlier jackin left them; this version cannot look into such a tree. */
@@ -79,7 +79,13 @@ export function recordWorktree(sandbox: Sandbox, { base }: Instance): RecordedWo
   mkdirSync(tree, { recursive: true });
   writeFileSync(work, 'the only copy');
   writeFileSync(file, JSON.stringify({ version: 1, records: [record] }), { mode: 0o600 });
-  return { file, work };
+  return {
+    work,
+    remove: () => {
+      rmSync(join(data, 'git'), { recursive: true });
+      rmSync(file);
+    },
+  };
 }
 
 /** The pid of the agent that is alive, as the capsule's heartbeat tells it; `not`: another one than that. */

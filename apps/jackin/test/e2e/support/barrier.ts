@@ -19,7 +19,7 @@ export interface RaceResult {
   overlapped: boolean;
 }
 
-export const locksDbOf = (sandbox: Sandbox): string => join(sandbox.state, 'data/locks.db');
+const locksDbOf = (sandbox: Sandbox): string => join(sandbox.state, 'data/locks.db');
 
 /** The test is the owner of a lock, as another jackin would be. */
 export async function lockBarrier(sandbox: Sandbox, path: string): Promise<Barrier> {

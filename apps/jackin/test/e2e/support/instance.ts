@@ -52,12 +52,17 @@ export function indexed(sandbox: Sandbox): string[] {
   return instances.map((row: { container_base: string }) => row.container_base);
 }
 
+/** What `status` says, which never fails here. */
+export async function statusDocument(sandbox: Sandbox): Promise<Record<string, any>> {
+  const { code, stdout, stderr } = await sandbox.jackin(['status', '--json']);
+  expect({ code, stdout, stderr }).toEqual({ code: 0, stdout, stderr: expect.not.stringMatching(/ {4}at /) });
+  return JSON.parse(stdout).data;
+}
+
 /** The instance as `status` shows it; null when it is not listed. */
 export async function statusOf(sandbox: Sandbox, { id }: Instance): Promise<Record<string, any> | null> {
-  const { code, stdout, stderr, json } = await sandbox.jackin(['status', '--json']);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.not.stringContaining('    at ') });
-  expect(stdout).not.toBe('');
-  return json().data.instances.find((row: { instance_id: string }) => row.instance_id === id) ?? null;
+  const { instances } = await statusDocument(sandbox);
+  return instances.find((row: { instance_id: string }) => row.instance_id === id) ?? null;
 }
 
 /** A killed one goes faster, and a purge is not what those who call this are about. */

@@ -108,13 +108,17 @@ export function openLibrary({ env, project }: Sandbox, options: LibraryOptions =
   };
 }
 
+const LOOKING: readonly Method[] = ['observe', 'changedPaths', 'doctor'];
+const ACTING: readonly Method[] = ['stop', 'endLeftovers', 'remove', 'create', 'start'];
+
 /** Waiting for an answer that never comes is cut short; what does answer gets its time on a busy machine. */
 function boundsFor({ methods, fault }: NonNullable<LibraryOptions['fault']>) {
-  const hangs = (method: Method): boolean => fault === 'hang' && methods.includes(method);
+  const hangs = (some: readonly Method[]): boolean =>
+    fault === 'hang' && methods.some((method) => some.includes(method));
   return {
-    backendMs: hangs('observe') ? 300 : 10_000,
-    capsuleMs: hangs('capsule') ? 300 : 5_000,
-    callMs: fault !== 'hang' || methods.includes('observe') || methods.includes('capsule') ? 20_000 : 1_500,
+    backendMs: hangs(LOOKING) ? 300 : 10_000,
+    capsuleMs: hangs(['capsule']) ? 300 : 5_000,
+    callMs: hangs(ACTING) ? 1_500 : 20_000,
   };
 }
 

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -199,7 +199,15 @@ async function tracesOf(state: string, { id, base }: { id: string; base: string 
   const index = join(state, 'data/instances.json');
   if (existsSync(index) && readFileSync(index, 'utf8').includes(base)) names.push('row in instances.json');
   const processes = await findProcessesByEnv('JACKIN_INSTANCE', id);
-  return [...names, ...processes.map(({ pid }) => `process ${pid}`)];
+  return [...names, ...controlGroups(id), ...processes.map(({ pid }) => `process ${pid}`)];
+}
+
+function controlGroups(id: string): string[] {
+  if (!existsSync('/sys/fs/cgroup')) return [];
+  const args = ['/sys/fs/cgroup', '-type', 'd', '-name', `jackin-${id}-*`];
+  // Groups of others come and go while find walks: what it cannot enter is not ours.
+  const { stdout } = spawnSync('find', args, { encoding: 'utf8' });
+  return stdout.split('\n').filter((path) => path !== '');
 }
 
 function killQuietly(pid: number): void {

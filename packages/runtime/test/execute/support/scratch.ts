@@ -85,7 +85,10 @@ export async function createScratch(options: ScratchOptions = {}): Promise<Scrat
     events: sink,
     env,
   });
-  const observeDeps: ObserveDeps = { store, paths, backends: new Map([['standalone', backend]]), capsule };
+  const backends = new Map([['standalone' as const, backend]]);
+  // A busy machine must not make a capsule look silent.
+  const bounds = { backendMs: 20_000, capsuleMs: 10_000 };
+  const observeDeps: ObserveDeps = { store, paths, backends, capsule, bounds };
   return {
     root,
     workdir,
@@ -99,7 +102,7 @@ export async function createScratch(options: ScratchOptions = {}): Promise<Scrat
     ports: (overrides = {}) => ({
       store,
       paths,
-      backends: observeDeps.backends,
+      backends,
       events: sink,
       clock: systemClock,
       observeOne: createObserveOne(observeDeps),
