@@ -14,12 +14,9 @@ export async function run(): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
   const io = { stdin, stdout, stderr, env, cwd: process.cwd() };
   const args = process.argv.slice(2);
-  // A reader that closed the pipe early has seen enough; the command still ends by its own outcome.
-  for (const stream of [stdout, stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-    });
-  }
+  // Whoever writes hears of a failure from the write itself; the command ends by its own outcome.
+  // oclif listens too and throws, which would end the report of a failed write in a failed write.
+  for (const stream of [stdout, stderr]) stream.removeAllListeners('error').on('error', () => undefined);
   const unforeseen = (thrown: unknown): void => {
     const { json } = splitArguments(args);
     void report(toJackinError(thrown), json, io).finally(() => process.exit(1));
@@ -46,13 +43,14 @@ export async function main(args: string[], io: Omit<CliContext, 'tail'>): Promis
     return (result as FlowResult | undefined)?.exitCode ?? 0;
   } catch (thrown) {
     const error = toUsageError(thrown, argv[0]);
-    await report(error, json, io);
+    // With stderr broken too there is nobody left to tell.
+    await report(error, json, io).catch(() => undefined);
     return error.exitCode;
   }
 }
 
 async function report(error: JackinError, json: boolean, io: Omit<CliContext, 'tail'>): Promise<void> {
-  if (json) {
+  if (json && error.code !== 'OUTPUT_FAILED') {
     await writeAll(io.stdout, `${JSON.stringify(errorDocument(error), null, 2)}\n`);
     return;
   }

@@ -30,7 +30,14 @@ async function main(args: CapsuleArguments, log: Log): Promise<void> {
   let exitCode = 0;
   let finishing = false;
 
-  const capsule = createCapsule({ ...identity, state, existing, log, onFinished: () => void finish() });
+  const capsule = createCapsule({
+    ...identity,
+    state,
+    existing,
+    primaryAgent: config.session?.agent ?? null,
+    log,
+    onFinished: () => void finish(),
+  });
   const server = await bindSocket(args.socket, (stream) => {
     const full = capsule.connections.size >= MAX_CONNECTIONS;
     const connection = serveConnection({ stream, identity, handlers: capsule, log });
@@ -56,11 +63,18 @@ async function main(args: CapsuleArguments, log: Log): Promise<void> {
     process.exit(exitCode);
   }
 
+  async function stopFor(signal: (typeof SIGNALS)[number]): Promise<void> {
+    try {
+      await capsule.stop({ endedBy: 'signal', capsuleSignal: signal, graceMs: SIGNAL_GRACE_MS });
+    } finally {
+      await finish();
+    }
+  }
+
   for (const signal of SIGNALS) {
     process.on(signal, () => {
       exitCode = 128 + constants.signals[signal];
-      const stopped = capsule.stop({ endedBy: 'signal', capsuleSignal: signal, graceMs: SIGNAL_GRACE_MS });
-      void stopped.then(finish);
+      void stopFor(signal);
     });
   }
   const heartbeat = setInterval(() => capsule.beat(), HEARTBEAT_MS);

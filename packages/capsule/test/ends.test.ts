@@ -117,6 +117,62 @@ describe('the last agent ends', () => {
   });
 });
 
+describe('an agent and a shell beside it', () => {
+  const agent = (script: string) => plan(script, { agent: 'codex' });
+  /** Both run; the agent ends first, then the shell. */
+  async function both(agentEnd: string, shellEnd: string) {
+    capsule = await startCapsule();
+    const client = await capsule.connect();
+    const view = watch(client);
+    const first = agent(`read x; ${agentEnd}`);
+    const shell = plan(`read x; ${shellEnd}`);
+    await client.startSession(first);
+    await client.startSession(shell);
+    const end = async (sessionId: string) => {
+      await client.attach({ ...SIZE, sessionId });
+      client.write(Buffer.from('\r'));
+      await view.message('session_ended', (one) => one.session.session_id === sessionId);
+    };
+    await end(first.session_id);
+    return { client, first, shell, end };
+  }
+
+  test.each([
+    ['the agent crashed', 'exit 1', 'exit 0', { code: 1, signal: null }],
+    ['the agent was killed', 'kill -9 $$', 'exit 0', { code: null, signal: 'SIGKILL' }],
+    ['the agent ended well', 'exit 0', 'exit 7', { code: 0, signal: null }],
+  ])('%s: that is recorded, whatever the shell ends with later', async (_, agentEnd, shellEnd, how) => {
+    const { first, shell, end } = await both(agentEnd, shellEnd);
+    expect(await record()).toBe('absent');
+    await end(shell.session_id);
+    const { session_id } = first;
+    expect(await record()).toMatchObject({ ended_by: 'agent', ...how, agent: 'codex', session_id });
+  });
+
+  test('a crash is over when the agent is started again', async () => {
+    const { client, shell, end } = await both('exit 1', 'exit 0');
+    const again = agent('read x; exit 0');
+    await client.startSession(again);
+    await end(again.session_id);
+    await end(shell.session_id);
+    expect(await record()).toMatchObject({ code: 0, agent: 'codex', session_id: again.session_id });
+  });
+
+  test('a crash of one of two agents is not hidden by the other', async () => {
+    capsule = await startCapsule();
+    const client = await capsule.connect();
+    const view = watch(client);
+    const [crashing, other] = [agent('read x; exit 1'), agent('read x; exit 0')];
+    for (const one of [crashing, other]) await client.startSession(one);
+    for (const { session_id: sessionId } of [crashing, other]) {
+      await client.attach({ ...SIZE, sessionId });
+      client.write(Buffer.from('\r'));
+      await view.message('session_ended', (one) => one.session.session_id === sessionId);
+    }
+    expect(await record()).toMatchObject({ code: 1, session_id: crashing.session_id });
+  });
+});
+
 describe('the capsule is told to end', () => {
   test('by a request: record with its nonce, no process left, connection closed', async () => {
     capsule = await startCapsule();

@@ -55,6 +55,7 @@ export function createLock(path: string, owner: OwnerRecord, options: LockOption
 
   /** Owner first, directory second: a directory without its owner would block everyone. */
   const seize = () => {
+    const isNew = lookAtLock(path).owner === null;
     try {
       ignoring('ENOENT', () => rmdirSync(directoryOf(path)));
       writeOwner(path, record);
@@ -68,6 +69,8 @@ export function createLock(path: string, owner: OwnerRecord, options: LockOption
       });
       stopRefreshing = () => ignoring('ERELEASED', release);
     } catch (error) {
+      // Of a lock that never was, nothing stays; we are inside the guard, so nobody else can hold it.
+      if (isNew) removeQuietly(path);
       throw fileSystemError(error, path, 'lock');
     }
   };
@@ -138,6 +141,14 @@ function fileSystemFor(isOurs: () => boolean) {
     utimesSync: onlyOurs(utimesSync),
     rmdirSync: onlyOurs(rmdirSync as (path: string) => void),
   };
+}
+
+function removeQuietly(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // The failure that led here is the one to tell.
+  }
 }
 
 /** Not being able to look is not holding. */

@@ -194,7 +194,7 @@ describe('owners that cannot be judged', () => {
     async (_title, owner) => {
       const { path, directory, acquire, log } = held(owner);
       expect(await inspectLock(path)).toMatchObject({ state: 'unknown' });
-      const error = await failureOf(acquire({ waitMs: 120 }));
+      const error = await failureOf(acquire({ waitMs: 600 }));
       expect(error).toMatchObject({
         code: 'LOCK_UNKNOWN_OWNER',
         message: expect.stringContaining(path),

@@ -7,7 +7,9 @@ import {
   createJournal,
   describeFileSystem,
   ensurePrivateDir,
+  giveBack,
   inspectLock,
+  type JackinEvent,
   removeTree,
   writeFileDurable,
 } from '../src/index.ts';
@@ -52,6 +54,7 @@ function onFullDisk() {
     const error = await failureOf(lockIn(path));
     expect(error).toMatchObject({ code: 'DISK_FULL', message: expect.stringContaining(path) });
     expect(await inspectLock(join(path, 'jk-1.lock'))).toEqual({ state: 'free' });
+    expect(readdirSync(path).sort()).toEqual(['ballast', 'locks.db']);
     rmSync(ballast);
     await (await lockIn(path)).release({ remove: true });
   });
@@ -97,6 +100,26 @@ function onReadOnlyFileSystem() {
     }
     expect(readFileSync(file, 'utf8')).toBe('old');
     expect(readdirSync(path).sort()).toEqual(['instance.json', 'tree']);
+  });
+
+  test('a lock that cannot be given back is told, and hides nothing of the work under it', async () => {
+    const { path, remount } = mountTmpfs(256);
+    const lock = await lockIn(path);
+    remount('ro');
+    const told: JackinEvent[] = [];
+    await giveBack(lock, (event) => told.push(event));
+    expect(told).toMatchObject([
+      {
+        type: 'notice',
+        code: 'STATE_NOT_WRITABLE',
+        message: expect.stringContaining(join(path, 'jk-1.lock')),
+      },
+    ]);
+    expect(await inspectLock(join(path, 'jk-1.lock'))).toMatchObject({ state: 'held' });
+    remount('rw');
+    await giveBack(lock, (event) => told.push(event));
+    expect(told).toHaveLength(1);
+    expect(await inspectLock(join(path, 'jk-1.lock'))).toEqual({ state: 'free' });
   });
 
   test('a lock held before can be inspected, is still held, and is released once that is possible', async () => {

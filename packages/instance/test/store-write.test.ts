@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInstanceStore, type Manifest } from '@jackin/instance';
 import { describe, expect, test } from '@jest/globals';
@@ -256,5 +256,13 @@ describe('after a removal', () => {
     await expect(stat(file)).rejects.toMatchObject({ code: 'ENOENT' });
     await mkdir(file);
     expect(await t.store.dropLegacyExitAction(base)).toBe(false);
+    // The container can put a link in place of its directory.
+    const elsewhere = join(t.paths.instance(base).dir, 'elsewhere');
+    await mkdir(elsewhere);
+    await writeFile(join(elsewhere, 'exit-action.json'), 'mine');
+    await rm(t.paths.instance(base).state, { recursive: true });
+    await symlink(elsewhere, t.paths.instance(base).state);
+    expect(await t.store.dropLegacyExitAction(base)).toBe(false);
+    expect(await readFile(join(elsewhere, 'exit-action.json'), 'utf8')).toBe('mine');
   });
 });

@@ -67,9 +67,7 @@ export class Load extends JackinCommand<typeof Load> {
   protected execute(jackin: Jackin, { args, flags }: Invocation<typeof Load>) {
     this.refuseJsonUnless(flags.detach || flags['dry-run'], '--detach or --dry-run');
     const command = this.context.tail ?? [];
-    if (command.length > 0 && (flags.resume || flags.instance !== undefined)) {
-      throw usageError('load', 'A resumed session keeps its own command: leave out what follows "--".');
-    }
+    if (flags.resume || flags.instance !== undefined) refuseRecipe(flags, command);
     return jackin.load({
       role: args.role ?? null,
       target: args.target ?? null,
@@ -87,6 +85,20 @@ export class Load extends JackinCommand<typeof Load> {
       force: flags.force,
       dryRun: flags['dry-run'],
     });
+  }
+}
+
+/** What belongs to the recipe of a session is fixed at its first launch. */
+function refuseRecipe(flags: Record<string, unknown>, command: string[]): void {
+  if (command.length > 0) {
+    throw usageError('load', 'A resumed session keeps its own command: leave out what follows "--".');
+  }
+  const given = ['mount', 'mount-isolation', 'memory', 'cpus', 'pids', 'force'].filter(
+    (name) => flags[name] !== undefined && flags[name] !== false,
+  );
+  if (given.length > 0) {
+    const names = given.map((name) => `--${name}`).join(', ');
+    throw usageError('load', `A resumed session keeps its own mounts and limits: leave out ${names}.`);
   }
 }
 

@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { openPlace, type Place, type Run } from './support.ts';
+import { BIN, openPlace, type Place, type Run } from './support.ts';
 
 // Each test starts real processes, and the machine may be busy.
 jest.setTimeout(120_000);
@@ -63,6 +64,7 @@ describe('every failure is a document too', () => {
     ['attached hardline', ['hardline', 'ID'], 2, 'USAGE'],
     ['neither an id nor --all', ['resume'], 2, 'USAGE'],
     ['words after -- of another verb', ['status', '--', 'x'], 2, 'USAGE'],
+    ['limits for a resumed session', [...load.slice(0, -1), '--resume', '--memory', '512m'], 2, 'USAGE'],
     ['an unknown instance', ['stop', 'zzzzzzzz'], 1, 'INSTANCE_NOT_FOUND'],
     ['a backend that is not there', ['load', 'shell', '.', '--detach'], 1, 'BACKEND_UNAVAILABLE'],
     ['a directory that is not there', [...load.slice(0, 2), '/no/such', '--detach'], 1, 'TARGET_NOT_FOUND'],
@@ -95,6 +97,16 @@ test('no colour code and no prompt is printed where nobody reads one', async () 
     const { stdout, stderr } = await place.run(args);
     expect(stdout + stderr).not.toContain('\u001b');
   }
+});
+
+test.each(['--json', '--detail'])('a result that does not fit where it goes is an error, with %s', (flag) => {
+  const run = spawnSync('sh', ['-c', 'exec "$@" >/dev/full', 'sh', process.execPath, BIN, 'status', flag], {
+    cwd: place.project,
+    env: place.env,
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  expect(run).toMatchObject({ status: 1, stdout: '', stderr: expect.stringContaining('(OUTPUT_FAILED)') });
 });
 
 test('a state directory that is not absolute is refused by name', async () => {

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 /** The bundle, made by `npm run build`. */
 export const BUNDLE = fileURLToPath(new URL('../../dist/bundle/', import.meta.url));
-const BIN = join(BUNDLE, 'bin.js');
+export const BIN = join(BUNDLE, 'bin.js');
 
 export interface Run {
   code: number | null;

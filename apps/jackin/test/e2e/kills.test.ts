@@ -188,9 +188,17 @@ async function expectHonest({ instance, begun, row, notices }: Killed): Promise<
 async function expectCleanable({ instance, row, notices }: Killed, again: string[]): Promise<void> {
   if (row !== null && row.status !== 'purged') expect(hasNotes(sandbox, instance)).toBe(true);
   const { code, stdout } = await sandbox.jackin(again);
-  const listed = row !== null || notices.length > 0;
-  expect({ code, stdout }).toEqual({ code: listed ? 0 : 1, stdout });
-  if (!listed) expect(JSON.parse(stdout).error.code).toBe('INSTANCE_NOT_FOUND');
+  const hint = notices.find((message) => message.includes(instance.base));
+  if (row !== null || (hint !== undefined && again[0] === 'purge')) {
+    expect({ code, stdout }).toEqual({ code: 0, stdout });
+  } else {
+    const error = hint === undefined ? 'INSTANCE_NOT_FOUND' : 'CLEANUP_INTERRUPTED';
+    expect({ code, error: JSON.parse(stdout).error.code }).toEqual({ code: 1, error });
+  }
+  if (hint !== undefined) {
+    expect(hint).toContain(`jackin purge ${instance.id}`);
+    if (again[0] !== 'purge') expect((await sandbox.jackin(['purge', instance.id])).code).toBe(0);
+  }
   await expectGone(instance);
 }
 

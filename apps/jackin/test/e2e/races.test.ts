@@ -1,11 +1,11 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { guardBarrier, lockBarrier, type RaceResult, race } from './support/barrier.ts';
 import {
   expectNothingLeft,
+  expectOnly,
   hasNotes,
   type Instance,
-  indexed,
   instanceLock,
   killInstance,
   loadArgs,
@@ -13,7 +13,8 @@ import {
   statusOf,
   writeNotes,
 } from './support/instance.ts';
-import { readJournal, stepsBegun } from './support/journal.ts';
+import { stepsBegun } from './support/journal.ts';
+import { begin } from './support/moments.ts';
 import { type CliResult, createSandbox, type Sandbox } from './support/sandbox.ts';
 
 const REPETITIONS = Number(process.env.REPS ?? 20);
@@ -32,10 +33,11 @@ describe('two real jackins released from a barrier at the contended step, 20 tim
   test(
     'of two plain loads of one directory one starts, and the other exits 3 naming it',
     async () => {
-      const command = loadArgs(sandbox);
-      const target = await targetLock(command);
-      for (let round = 0; round < REPETITIONS; round += 1) {
-        const raced = await race(sandbox, await lockBarrier(sandbox, target), target, [command, command]);
+      const target = await targetLockName();
+      await inFreshState(async (state, last) => {
+        const lock = join(state.state, 'data', target);
+        const command = loadArgs(state);
+        const raced = await race(state, await lockBarrier(state, lock), lock, [command, command]);
         const [started, refused] = byCode(raced, [0, 3]);
         const { instance_id: id, container_base: base } = started.json().data;
         const { code, message, hint, details } = refused.json().error;
@@ -43,12 +45,8 @@ describe('two real jackins released from a barrier at the contended step, 20 tim
         expect(message).toContain(base);
         expect(hint).toContain(`--instance ${id}`);
         expect(details.candidates.map((row: { instance_id: string }) => row.instance_id)).toEqual([id]);
-        expect(capsulesStarted(raced)).toBe(1);
-        note(raced);
-        await remove(sandbox, { id, base });
-        expectNothingLeft(sandbox);
-      }
-      expect(overlaps).toBeGreaterThanOrEqual(REPETITIONS / 2);
+        await expectStarted(state, raced, [{ id, base }], last);
+      });
     },
     4 * MINUTES,
   );
@@ -56,21 +54,16 @@ describe('two real jackins released from a barrier at the contended step, 20 tim
   test(
     'of two loads with --new both start, as two instances',
     async () => {
-      const command = loadArgs(sandbox, '--new');
-      const index = join(sandbox.state, 'data/instances.json.lock');
-      for (let round = 0; round < REPETITIONS; round += 1) {
-        const raced = await race(sandbox, await lockBarrier(sandbox, index), index, [command, command]);
+      await inFreshState(async (state, last) => {
+        const index = join(state.state, 'data/instances.json.lock');
+        const command = loadArgs(state, '--new');
+        const raced = await race(state, await lockBarrier(state, index), index, [command, command]);
         const started = byCode(raced, [0, 0]).map((result) => result.json().data);
+        expect(started.map(({ status }) => status)).toEqual(['running', 'running']);
         const instances = started.map((data) => ({ id: data.instance_id, base: data.container_base }));
         expect(new Set(instances.map(({ id }) => id)).size).toBe(2);
-        expect(started.map(({ status }) => status)).toEqual(['running', 'running']);
-        expect(indexed(sandbox).sort()).toEqual(instances.map(({ base }) => base).sort());
-        expect(capsulesStarted(raced)).toBe(2);
-        note(raced);
-        await Promise.all(instances.map((instance) => remove(sandbox, instance)));
-        expectNothingLeft(sandbox);
-      }
-      expect(overlaps).toBeGreaterThanOrEqual(REPETITIONS / 2);
+        await expectStarted(state, raced, instances, last);
+      });
     },
     4 * MINUTES,
   );
@@ -88,8 +81,8 @@ describe('two real jackins released from a barrier at the contended step, 20 tim
         const [joined, started] = documents.sort((a, b) => a.tier - b.tier);
         expect(started).toMatchObject({ tier: 1, status: 'running', cause: 'capsule_crash' });
         expect(joined).toMatchObject({ tier: 0, status: 'running', cause: null, did_not_return: [] });
-        expect(capsulesStarted(raced)).toBe(1);
-        expect(sessionsStarted(raced)).toBe(1);
+        expect(beganAs(raced, 'start_container')).toBe(1);
+        expect(beganAs(raced, 'start_session')).toBe(1);
         note(raced);
       }
       expect(overlaps).toBeGreaterThanOrEqual(REPETITIONS / 2);
@@ -124,15 +117,40 @@ describe('two real jackins released from a barrier at the contended step, 20 tim
   );
 });
 
-/** The lock the product itself took for this target, read from the journal of a first load. */
-async function targetLock(command: string[]): Promise<string> {
-  const first = await sandbox.jackin(command);
-  const { instance_id: id, container_base: base } = first.json().data;
-  const locks = readJournal(sandbox.journal).filter(
-    ({ type, state }) => type === 'lock' && state === 'acquired',
-  );
-  await remove(sandbox, { id, base });
-  return locks.map(({ path }) => path).find((path) => /\/target-[^/]+$/.test(path));
+/** Each repetition has a state directory of its own; the project, and with it the target, is the same. */
+async function inFreshState(repetition: (state: Sandbox, last: boolean) => Promise<void>): Promise<void> {
+  for (let round = 1; round <= REPETITIONS; round += 1) {
+    const state = createSandbox({ project: sandbox.project });
+    try {
+      await repetition(state, round === REPETITIONS);
+    } finally {
+      await state.dispose();
+    }
+  }
+  expect(overlaps).toBeGreaterThanOrEqual(REPETITIONS / 2);
+}
+
+/** As many capsules as instances, and nothing beside them; at last not even those. */
+async function expectStarted(
+  state: Sandbox,
+  raced: RaceResult,
+  instances: Instance[],
+  last: boolean,
+): Promise<void> {
+  note(raced);
+  expect(beganAs(raced, 'start_container')).toBe(instances.length);
+  expectOnly(state, instances);
+  if (!last) return;
+  await Promise.all(instances.map((instance) => remove(state, instance)));
+  expectNothingLeft(state);
+}
+
+/** The name of the lock the product takes for this target, as the journal of a first load tells it. */
+async function targetLockName(): Promise<string> {
+  const first = begin(sandbox, loadArgs(sandbox));
+  expect((await first.done).code).toBe(0);
+  const taken = first.lines().map(({ path }) => basename(path ?? ''));
+  return taken.find((name) => name.startsWith('target-')) ?? '';
 }
 
 /** The results ordered by exit code, which must be exactly these. */
@@ -147,8 +165,6 @@ function note(raced: RaceResult): void {
   if (raced.overlapped) overlaps += 1;
 }
 
-const capsulesStarted = (raced: RaceResult) => beganAs(raced, 'start_container');
-const sessionsStarted = (raced: RaceResult) => beganAs(raced, 'start_session');
 function beganAs(raced: RaceResult, op: string): number {
   return stepsBegun(raced.lines).filter((step) => step.endsWith(`-${op}`)).length;
 }

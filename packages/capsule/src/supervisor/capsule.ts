@@ -56,6 +56,7 @@ export function createCapsule({ log, onFinished, ...recordOptions }: CapsuleOpti
     attachedClients: () => attachments.size,
     broadcast,
     onLeave: onFinished,
+    log,
   });
 
   function broadcast(message: CapsuleMessage): void {
@@ -79,7 +80,7 @@ export function createCapsule({ log, onFinished, ...recordOptions }: CapsuleOpti
 
   function start(plan: SessionPlan): SessionInfo {
     if (lifecycle.stopping) throw new JackinError({ code: 'STOPPING', message: 'This capsule is ending.' });
-    const restore = records.withdraw();
+    const restore = records.withdraw(plan.agent, { anyAlive: sessions.anyAlive });
     let session: Session;
     try {
       session = sessions.start(plan, {
@@ -103,10 +104,11 @@ export function createCapsule({ log, onFinished, ...recordOptions }: CapsuleOpti
   }
 
   function onExit(session: Session, { code, signal, oom, oomNote, requested }: SessionEnd): void {
-    if (!sessions.anyAlive && !lifecycle.stopping) {
+    if (!lifecycle.stopping) {
       const endedBy = requested ? 'request' : 'agent';
       const { id: sessionId, agent } = session;
-      records.lastSessionEnded({ endedBy, code, signal, oom, oomNote, agent, sessionId });
+      const end = { endedBy, code, signal, oom, oomNote, agent, sessionId } as const;
+      records.sessionEnded(end, { anyAlive: sessions.anyAlive });
     }
     input.release(session);
     beat();

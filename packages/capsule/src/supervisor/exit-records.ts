@@ -20,8 +20,8 @@ export interface RecordedEnd {
 
 /** Writes who ended the capsule's work (docs/architecture.md). A record of an agent that ended by itself stays. */
 export interface ExitRecords {
-  /** The last living session ended. */
-  lastSessionEnded(end: RecordedEnd): void;
+  /** A session ended. With the last living one the end that counts for all of them is written. */
+  sessionEnded(end: RecordedEnd, rest: { anyAlive: boolean }): void;
   /** The capsule is told to end. `anyAlive`: agents are still running and will be ended by this. */
   ending(end: {
     endedBy: 'request' | 'signal';
@@ -29,8 +29,11 @@ export interface ExitRecords {
     capsuleSignal?: string;
     anyAlive: boolean;
   }): void;
-  /** A session is about to start: what ended before is over. The result puts the record back if it does not. */
-  withdraw(): () => void;
+  /**
+   * A session of `agent` is about to start: what ended before is over, for all when none is alive and for this agent
+   * in any case. The result puts everything back if it does not start.
+   */
+  withdraw(agent: string, rest: { anyAlive: boolean }): () => void;
 }
 
 export interface ExitRecordOptions {
@@ -39,19 +42,42 @@ export interface ExitRecordOptions {
   bootId: string;
   /** The record of an earlier run, if there is one. */
   existing: ExitRecord | null;
+  /** The instance's own agent; null: that of the first session. */
+  primaryAgent: string | null;
 }
 
-export function createExitRecords({ state, instanceId, bootId, existing }: ExitRecordOptions): ExitRecords {
+/** A shell that was opened beside the agent: how it ends says nothing about the agent. */
+const COMPANION = 'shell';
+const INTERRUPTED_CODE = 130;
+
+export function createExitRecords(options: ExitRecordOptions): ExitRecords {
+  const { state, instanceId, bootId, existing } = options;
   let current = existing;
+  let primary = options.primaryAgent;
+  /** Of each agent, the worst end since it was last started. */
+  let worstOf = new Map<string, RecordedEnd>();
 
   function write(end: Omit<ExitRecord, 'version' | 'instance_id' | 'boot_id' | 'at'>): void {
     current = { version: 1, instance_id: instanceId, boot_id: bootId, at: new Date().toISOString(), ...end };
     state.writeNow(EXIT_RECORD_FILE, current);
   }
 
+  /** An agent that failed, else the instance's own agent, else what ended last. */
+  function decisive(last: RecordedEnd): RecordedEnd {
+    const agents = [...worstOf.values()].filter(({ agent }) => agent !== COMPANION || agent === primary);
+    const [worst] = agents.sort((a, b) => badness(b) - badness(a));
+    if (worst !== undefined && badness(worst) > 0) return worst;
+    return (primary === null ? undefined : worstOf.get(primary)) ?? last;
+  }
+
   return {
-    lastSessionEnded: ({ endedBy, code, signal, oom, oomNote, agent, sessionId }) =>
-      write({ ended_by: endedBy, code, signal, oom, oom_note: oomNote, agent, session_id: sessionId }),
+    sessionEnded(end, { anyAlive }) {
+      const before = worstOf.get(end.agent);
+      if (before === undefined || badness(end) >= badness(before)) worstOf.set(end.agent, end);
+      if (anyAlive) return;
+      const { endedBy, code, signal, oom, oomNote, agent, sessionId } = decisive(end);
+      write({ ended_by: endedBy, code, signal, oom, oom_note: oomNote, agent, session_id: sessionId });
+    },
     ending({ endedBy, nonce, capsuleSignal, anyAlive }) {
       if (!anyAlive && current?.ended_by === 'agent') return;
       write({
@@ -66,16 +92,26 @@ export function createExitRecords({ state, instanceId, bootId, existing }: ExitR
         session_id: null,
       });
     },
-    withdraw() {
-      const before = current;
+    withdraw(agent, { anyAlive }) {
+      const [before, endsBefore, primaryBefore] = [current, worstOf, primary];
+      primary ??= agent;
+      worstOf = new Map([...worstOf].filter(([of]) => anyAlive && of !== agent));
       current = null;
       state.remove(EXIT_RECORD_FILE);
       return () => {
+        worstOf = endsBefore;
+        primary = primaryBefore;
         current = before;
         if (before !== null) state.writeNow(EXIT_RECORD_FILE, before);
       };
     },
   };
+}
+
+/** 0: it ended well or was told to. An interrupt is no failure of most agents, so any other end is worse. */
+function badness({ endedBy, code, oom }: RecordedEnd): 0 | 1 | 2 {
+  if (endedBy === 'request' || (code === 0 && !oom)) return 0;
+  return code === INTERRUPTED_CODE && !oom ? 1 : 2;
 }
 
 /** The record that lies in the state directory; anything but a valid one of this instance counts as none. */

@@ -1,5 +1,6 @@
 import type { CapsuleMessage } from '../protocol/index.ts';
 import type { ExitRecords } from './exit-records.ts';
+import { type Log, reasonOf } from './log.ts';
 import type { Sessions } from './sessions.ts';
 
 export interface StopOptions {
@@ -26,13 +27,14 @@ export interface LifecycleOptions {
   broadcast(message: CapsuleMessage): void;
   /** Called once, when the last agent ended, nobody was attached for a while and nothing is left running. */
   onLeave(): void;
+  log: Log;
 }
 
 /** Time for the host to attach or to start the next session after the last one ended. */
 export const LEAVE_AFTER_MS = 2000;
 
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
-  const { sessions, records, broadcast } = options;
+  const { sessions, records, broadcast, log } = options;
   const hurry = new AbortController();
   let leaving: NodeJS.Timeout | undefined;
   let stopping: Promise<void> | null = null;
@@ -51,13 +53,25 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
 
   async function leave(): Promise<void> {
     stopping = end('agent', 0);
-    await stopping;
-    options.onLeave();
+    try {
+      await stopping;
+    } finally {
+      options.onLeave();
+    }
   }
 
   async function end(endedBy: 'agent' | 'request' | 'signal', graceMs: number): Promise<void> {
     broadcast({ type: 'stopping', ended_by: endedBy });
-    await Promise.all(sessions.all.map((session) => session.stop(graceMs, hurry.signal)));
+    await Promise.all(
+      sessions.all.map(async (session) => {
+        try {
+          await session.stop(graceMs, hurry.signal);
+        } catch (error) {
+          // What is left of one session must not keep the others, or the capsule, for ever.
+          log(`session ${session.id} was not ended in good order: ${reasonOf(error)}`);
+        }
+      }),
+    );
   }
 
   return {

@@ -10,7 +10,10 @@ export interface Watcher {
   readonly bytes: () => string;
   /** Resolves when the screen satisfies `test`; the failure shows the screen. */
   screen(test: string | RegExp | ((screen: string[]) => boolean), what?: string): Promise<string[]>;
-  message<T extends CapsuleMessage['type']>(type: T): Promise<Extract<CapsuleMessage, { type: T }>>;
+  message<T extends CapsuleMessage['type']>(
+    type: T,
+    which?: (message: Extract<CapsuleMessage, { type: T }>) => boolean,
+  ): Promise<Extract<CapsuleMessage, { type: T }>>;
 }
 
 /** Only for a failure to say what was there instead. */
@@ -67,10 +70,15 @@ export function watch(connection: CapsuleConnection, cols: number = 80, rows: nu
         },
         () => `the screen never showed ${what}; it shows:\n${screenOf(terminal).join('\n').trimEnd()}`,
       ),
-    message: <T extends CapsuleMessage['type']>(type: T) =>
+    message: <T extends CapsuleMessage['type']>(
+      type: T,
+      which: (message: Extract<CapsuleMessage, { type: T }>) => boolean = () => true,
+    ) =>
       until(
         () =>
-          messages.find((message): message is Extract<CapsuleMessage, { type: T }> => message.type === type),
+          messages
+            .filter((message): message is Extract<CapsuleMessage, { type: T }> => message.type === type)
+            .find(which),
         () => `no ${type} came; there are: ${messages.map((message) => message.type).join(', ')}`,
       ),
   };

@@ -1,5 +1,12 @@
 import { rename } from 'node:fs/promises';
-import { acquireLock, ensurePrivateDir, fileSystemError, type Lock, writeFileDurable } from '@jackin/core';
+import {
+  acquireLock,
+  ensurePrivateDir,
+  fileSystemError,
+  giveBack,
+  type Lock,
+  writeFileDurable,
+} from '@jackin/core';
 import type { IndexRow } from '../index-file.ts';
 import type { Manifest } from '../manifest.ts';
 import { formatIndex, type IndexDocument, readIndexDocument, rowOf } from './index-document.ts';
@@ -21,14 +28,18 @@ export async function withIndexLock<T>(
 ): Promise<T> {
   const { paths, clock, events } = options;
   await ensurePrivateDir(paths.dataDir);
-  await using lock = await acquireLock(`${paths.indexFile}.lock`, {
+  const lock = await acquireLock(`${paths.indexFile}.lock`, {
     purpose,
     locksDb: paths.locksDb,
     waitMs: options.lockWaitMs ?? DEFAULT_LOCK_WAIT_MS,
     events,
     clock,
   });
-  return await work(lock);
+  try {
+    return await work(lock);
+  } finally {
+    await giveBack(lock, events);
+  }
 }
 
 /** Adds or replaces one row. An index that cannot be used is set aside and rebuilt instead. Needs the lock. */

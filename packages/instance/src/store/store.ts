@@ -1,4 +1,4 @@
-import { unlink } from 'node:fs/promises';
+import { lstat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, fileSystemError, type JackinPaths, writeFileDurable } from '@jackin/core';
 import { assertTransition } from '../lifecycle.ts';
@@ -138,6 +138,8 @@ function checked(before: Manifest, after: Manifest): Manifest {
 async function dropLegacyExitAction(stateDir: string): Promise<boolean> {
   const path = join(stateDir, 'exit-action.json');
   try {
+    // The container may have put a link in its place: nothing elsewhere is ours to delete.
+    if (!(await lstat(stateDir)).isDirectory()) return false;
     await unlink(path);
     return true;
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { LockOwner } from '@jackin/core';
 import type { InstanceFacts } from '../facts.ts';
-import { agentEndClass, type EndFacts, endFacts } from './end-facts.ts';
+import { agentEndClass, type EndFacts, endFacts, readRecord } from './end-facts.ts';
 import { evidenceOf } from './evidence.ts';
 import { backendOf } from './instance-kind.ts';
 import { type AgentEnd, type Ended, judgeEnd } from './judge-end.ts';
@@ -30,23 +30,31 @@ export function classifyExit(facts: InstanceFacts, now: string): Classification 
   if (facts.lock.state === 'unknown') {
     return { outcome: 'unobservable', shown_as: 'unknown', reason: `lock: ${facts.lock.reason}` };
   }
-  return judgeEnd(facts, endFacts(facts), evidenceOf(facts), now);
+  return judgeEnd(facts, endFacts(facts, now), evidenceOf(facts), now);
 }
 
 /**
  * The same judgement for an agent that ended while a client was attached: the capsule still waits for the exit
- * decision, so the container runs, and the end we saw stands in for the exit record.
+ * decision, so the container runs, and the end we saw stands in for the exit record. Where the capsule wrote one, that
+ * counts: we may have seen only the shell that was open beside an agent that crashed.
  */
-export function classifyAgentEnd(end: AgentEnd, facts: InstanceFacts, now: string): Ended {
+export function classifyAgentEnd(attached: AgentEnd, facts: InstanceFacts, now: string): Ended {
+  const reading = readRecord(facts);
+  const recorded = reading.state === 'ours' && reading.record.ended_by === 'agent' ? reading.record : null;
+  const end = recorded ?? attached;
   const seen: EndFacts = {
-    ...endFacts(facts),
+    ...endFacts(facts, now),
     reach: 'observed',
     setup_failed: false,
     container: 'stopped',
     record: agentEndClass(end, facts.clean_exit_codes),
   };
-  const how = end.signal === null ? `code ${end.code ?? 'not known'}` : `signal ${end.signal}`;
-  const evidence = [`attached client: the agent ended with ${how}${end.oom ? ', killed for memory' : ''}`];
+  const { code, signal, oom } = attached;
+  const how = signal === null ? `code ${code ?? 'not known'}` : `signal ${signal}`;
+  const evidence = [`attached client: the agent ended with ${how}${oom ? ', killed for memory' : ''}`];
+  if (recorded !== null && (recorded.code !== code || recorded.signal !== signal)) {
+    evidence.push(...evidenceOf(facts));
+  }
   return judgeEnd(facts, seen, evidence, now, end);
 }
 

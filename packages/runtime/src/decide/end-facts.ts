@@ -13,15 +13,18 @@ export interface EndFacts {
   setup_failed: boolean;
   container: 'stopped' | 'gone';
   record: 'agent_clean' | 'agent_oom' | 'agent_other' | 'request' | 'signal' | 'none' | 'unreadable';
-  /** We asked for a stop and nothing shows that the session lived on long after it. */
+  /** We asked for a stop and the session is known to have shown no sign of life long after it. */
   request_pending: boolean;
   oom_flag: boolean;
   exit_code: number | null;
   run: 'same' | 'engine_changed' | 'host_changed' | 'unknown';
 }
 
-/** In: facts of an instance whose container does not run. Out: the digest the cause table is matched against. */
-export function endFacts(facts: InstanceFacts): EndFacts {
+/**
+ * In: facts of an instance whose container does not run. Out: the digest the cause table is matched against.
+ * @param now RFC 3339; the end was no later than this look
+ */
+export function endFacts(facts: InstanceFacts, now: string): EndFacts {
   const { container } = facts.observation;
   const stopped = container.state === 'stopped' ? container : null;
   return {
@@ -29,7 +32,7 @@ export function endFacts(facts: InstanceFacts): EndFacts {
     setup_failed: facts.manifest.status === 'failed_setup',
     container: stopped !== null || isEndedProcess(facts) ? 'stopped' : 'gone',
     record: recordClass(facts),
-    request_pending: requestPending(facts),
+    request_pending: requestPending(facts, now),
     oom_flag: stopped?.oom_flag === true,
     exit_code: stopped?.exit_code ?? null,
     run: runClass(facts),
@@ -110,12 +113,24 @@ function repeatsOurNonce(facts: InstanceFacts, record: ExitRecord): boolean {
   return asked !== undefined && record.nonce === asked.nonce;
 }
 
-function requestPending(facts: InstanceFacts): boolean {
+/**
+ * The last heartbeat tells how long the session lived on. Without one that can be read, only an end that is known to
+ * lie close to the request is explained by it: the time of the capsule's record, else that of this look.
+ */
+function requestPending(facts: InstanceFacts, now: string): boolean {
   const asked = facts.manifest.stop_request;
   if (asked === undefined) return false;
+  const beat = Date.parse(lastHeartbeat(facts)?.at ?? '');
+  if (!Number.isNaN(beat)) return beat <= explainsUntilMs(asked);
+  const reading = readRecord(facts);
+  const ended = Date.parse(reading.state === 'ours' ? reading.record.at : now);
+  return ended >= Date.parse(asked.at) && ended <= explainsUntilMs(asked);
+}
+
+/** By then a session that lives on was not ended by this request. NaN when its time cannot be read. */
+export function explainsUntilMs(asked: NonNullable<InstanceFacts['manifest']['stop_request']>): number {
   const graceMs = typeof asked.grace_ms === 'number' ? asked.grace_ms : UNRECORDED_GRACE_MS;
-  const beat = lastHeartbeat(facts);
-  return beat === null || !(Date.parse(beat.at) - Date.parse(asked.at) > graceMs + FORCED_STOP_TAKES_MS);
+  return Date.parse(asked.at) + graceMs + FORCED_STOP_TAKES_MS;
 }
 
 function reach(facts: InstanceFacts): EndFacts['reach'] {

@@ -1,7 +1,7 @@
-import { JackinError } from '@jackin/core';
+import { JackinError, type Tri } from '@jackin/core';
 import type { IndexRow } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
-import type { Plan } from '../plan.ts';
+import type { Plan, Precondition } from '../plan.ts';
 import { agentInContainer } from './classify-exit.ts';
 import { type CleanConsent, refuseWithoutConsent, requiredConsent } from './clean-consent.ts';
 import { engineSteps } from './free-steps.ts';
@@ -51,19 +51,29 @@ export function planClean(input: CleanInput): Plan {
   });
 }
 
+export interface FinishCleanInput extends PlanInput, Pick<StopInput, 'nonce' | 'graceMs'> {
+  row: IndexRow;
+  backend: Plan['backend'];
+  /** Whether its data directory is there. */
+  dataDir: Tri;
+}
+
 /**
- * Finishes a clean-up that was interrupted after the manifest was removed: only the row still tells about it.
- * @throws JackinError CLEANUP_NOT_PROVEN when the row does not say that a clean-up had begun
+ * Removes an instance of which only the row still tells: its clean-up was interrupted after the manifest was removed, or
+ * somebody removed its data directory by hand. Then what runs of it is ended first.
+ * @throws JackinError CLEANUP_NOT_PROVEN when no clean-up had begun and the directory is not provably gone
  */
-export function planFinishClean(input: PlanInput & { row: IndexRow; backend: Plan['backend'] }): Plan {
+export function planFinishClean(input: FinishCleanInput): Plan {
   const { row } = input;
-  if (row.status !== 'purged') {
+  const begun = row.status === 'purged';
+  if (!begun && input.dataDir !== 'no') {
     throw new JackinError({
       code: 'CLEANUP_NOT_PROVEN',
       message: `${row.container_base} has no manifest, and its row says "${row.status}", not that it was cleaned up`,
       hint: 'Run `jackin status` and look at its directory; nothing was removed.',
     });
   }
+  const first: Precondition[] = [{ fact: 'status', in: [row.status] }];
   return {
     schema_version: 'v1',
     plan_id: input.planId,
@@ -71,16 +81,29 @@ export function planFinishClean(input: PlanInput & { row: IndexRow; backend: Pla
     backend: input.backend,
     instance_id: row.instance_id,
     container_base: row.container_base,
-    summary: `Finish the interrupted clean-up of ${row.container_base}`,
+    summary: begun
+      ? `Finish the interrupted clean-up of ${row.container_base}`
+      : `Remove what is left of ${row.container_base}, whose directory is gone`,
     tier: null,
     returns: [],
     did_not_return: [],
     steps: numbered(
-      stateSteps(row.container_base).map((step, index) =>
-        index === 0 ? { ...step, requires: [{ fact: 'status', in: ['purged'] }] } : step,
+      (begun ? stateSteps(row.container_base) : withoutDirectory(input)).map((step, index) =>
+        index === 0 ? { ...step, requires: [...first, ...(step.requires ?? [])] } : step,
       ),
     ),
   };
+}
+
+/** No data is removed: should the directory be back by then, it stays. */
+function withoutDirectory({ row, nonce, graceMs }: FinishCleanInput): StepDraft[] {
+  const base = row.container_base;
+  return [
+    { op: 'stop_container', nonce, grace_ms: graceMs, requires: [{ fact: 'name_free' }] },
+    { op: 'end_leftovers', removes: [`processes of ${base}`] },
+    { op: 'remove_container', removes: [`capsule process of ${base}`], requires: [NOT_RUNNING] },
+    ...stateSteps(base).filter(({ op }) => op !== 'remove_data_dir'),
+  ];
 }
 
 function cleanSteps(input: CleanInput): StepDraft[] {

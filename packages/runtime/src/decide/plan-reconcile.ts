@@ -1,6 +1,7 @@
 import type { InstanceFacts } from '../facts.ts';
 import type { Plan } from '../plan.ts';
 import { type Classification, classifyExit } from './classify-exit.ts';
+import { explainsUntilMs } from './end-facts.ts';
 import { FINAL_STATUSES } from './instance-kind.ts';
 import type { Ended } from './judge-end.ts';
 import { asSeen, instancePlan, type PlanInput, recordEnd, type StepDraft } from './plan-parts.ts';
@@ -26,7 +27,7 @@ export function planReconcile(input: ReconcileInput): Plan[] {
 export function reconcileInstance(input: PlanInput & { facts: InstanceFacts }): Plan | null {
   const { facts } = input;
   if (facts.lock.state !== 'free' || FINAL_STATUSES.has(facts.manifest.status)) return null;
-  const step = correction(facts, classifyExit(facts, input.now));
+  const step = correction(facts, classifyExit(facts, input.now), input.now);
   if (step === null) return null;
   return instancePlan({
     plan_id: input.planId,
@@ -39,13 +40,13 @@ export function reconcileInstance(input: PlanInput & { facts: InstanceFacts }): 
 
 type Correction = Extract<StepDraft, { op: 'record_status' }>;
 
-function correction(facts: InstanceFacts, seen: Classification): Correction | null {
+function correction(facts: InstanceFacts, seen: Classification, now: string): Correction | null {
   switch (seen.outcome) {
     case 'unobservable':
     case 'launching':
       return null;
     case 'alive':
-      return aliveCorrection(facts, seen.agent);
+      return aliveCorrection(facts, seen.agent, now);
     case 'ended':
       return endedCorrection(facts, seen);
   }
@@ -54,15 +55,24 @@ function correction(facts: InstanceFacts, seen: Classification): Correction | nu
 /**
  * A running container is recorded as such. The cause of an earlier end and a decision to keep go only when an agent
  * is alive again: a KEEP that was interrupted before it could stop the container stays a KEEP, and a setup that failed
- * stays one while nothing usable runs.
+ * stays one while nothing usable runs. A stop request the agent outlived explains no later end, so it goes too.
  */
 function aliveCorrection(
   { manifest }: InstanceFacts,
   agent: 'alive' | 'ended' | 'unknown',
+  now: string,
 ): Correction | null {
-  const outdated = manifest.exit_cause !== undefined || manifest.keep !== undefined;
+  const asked = manifest.stop_request;
+  const outlived = asked !== undefined && !(Date.parse(now) <= explainsUntilMs(asked));
+  const outdated = manifest.exit_cause !== undefined || manifest.keep !== undefined || outlived;
   if (agent === 'alive' && (manifest.status !== 'running' || outdated)) {
-    return { op: 'record_status', status: 'running', exit_cause: null, keep: null };
+    return {
+      op: 'record_status',
+      status: 'running',
+      exit_cause: null,
+      keep: null,
+      ...(outlived ? { stop_request: null } : {}),
+    };
   }
   const stays = manifest.status === 'running' || manifest.status === 'failed_setup';
   return stays ? null : { op: 'record_status', status: 'running' };

@@ -25,6 +25,7 @@ export function createStepContext(plan: Plan, ports: ExecutorPorts): RunContext 
   const manifestNow = async (): Promise<Manifest | null> => {
     const onDisk = await ports.store.read(base);
     if (onDisk) lastManifest = onDisk;
+    else if (finishesRow(plan)) lastManifest ??= await manifestOfRow(ports, base);
     return onDisk;
   };
 
@@ -51,6 +52,37 @@ export function createStepContext(plan: Plan, ports: ExecutorPorts): RunContext 
     assertLock() {
       if (!lockReleased) ports.lock?.assertHeld();
     },
+  };
+}
+
+/** A clean-up that records nothing: there is no manifest any more to record it in. */
+function finishesRow(plan: Plan): boolean {
+  return plan.kind === 'clean' && !plan.steps.some(({ op }) => op === 'record_status');
+}
+
+/** What identifies an instance of which only the row is left: enough to find and end its processes. */
+async function manifestOfRow(ports: ExecutorPorts, base: string): Promise<Manifest | null> {
+  const { rows } = await ports.store.load();
+  const row = rows.find((one) => one.container_base === base);
+  if (row === undefined) return null;
+  return {
+    version: 2,
+    instance_id: row.instance_id,
+    container_base: base,
+    created_at: row.updated_at,
+    updated_at: row.updated_at,
+    workspace_name: row.workspace_name,
+    workspace_label: row.workspace_label,
+    workdir: row.workdir,
+    host_workdir_fingerprint: '',
+    role_key: row.role_key,
+    role_display_name: row.role_key,
+    agent_runtime: row.agent_runtime,
+    image_tag: 'standalone',
+    status: row.status,
+    docker: { role_container: base, network: '' },
+    sessions: [],
+    supported_agents: [],
   };
 }
 

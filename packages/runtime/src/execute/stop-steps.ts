@@ -17,7 +17,10 @@ export const stopContainer: Handler<'stop_container'> = async (step, context) =>
   if (running) {
     const at = ports.clock.now().toISOString();
     const stopRequest = { nonce: step.nonce, at, grace_ms: step.grace_ms };
-    await ports.store.update(base, (manifest) => ({ ...manifest, stop_request: stopRequest }));
+    // Somebody may have removed its directory by hand: then there is nothing to write to.
+    if ((await ports.store.read(base)) !== null) {
+      await ports.store.update(base, (manifest) => ({ ...manifest, stop_request: stopRequest }));
+    }
     const refusal = await askToStop(context, step.nonce, step.grace_ms);
     if (refusal !== null) notes.push(`the capsule could not be asked (${refusal}) and was ended`);
   }

@@ -97,9 +97,10 @@ export interface ExileDocument {
   failed: ResumeAllDocument['failed'];
 }
 
-/** Several plans of one command (`exile`, `resume --all`), each as its own document. */
+/** Several plans of one command (`exile`, `resume --all`), each as its own document, and what could not be planned. */
 export interface PlansDocument {
   plans: PlanDocument['plan'][];
+  failed: ResumeAllDocument['failed'];
 }
 
 /** What a verb hands back: which document, and the exit code that follows from it (docs/errors.md). */
@@ -112,7 +113,7 @@ export type FlowResult =
   | { kind: 'status'; document: StatusDocument; exitCode: 0 | 1 }
   | { kind: 'doctor'; document: DoctorDocument; exitCode: 0 | 1 }
   | { kind: 'plan'; document: PlanDocument; exitCode: 0 }
-  | { kind: 'plans'; document: PlansDocument; exitCode: 0 }
+  | { kind: 'plans'; document: PlansDocument; exitCode: 0 | 1 }
   | { kind: 'cancelled'; document: { cancelled: true }; exitCode: 0 };
 
 /** The library's door: every verb of the command line, without the command line. */

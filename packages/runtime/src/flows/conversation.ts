@@ -1,5 +1,5 @@
 import type { AgentDefinition } from '@jackin/agents';
-import { agentRegistry, resumeArgv, withCustomAgents } from '@jackin/agents';
+import { agentRegistry, resumeArgv } from '@jackin/agents';
 import { newSessionId } from '@jackin/core';
 import type { Manifest } from '@jackin/instance';
 import type { InstanceDocument } from '../jackin.ts';
@@ -10,11 +10,6 @@ export type Conversation = InstanceDocument['conversation'];
 
 /** Terminals have a size even when nobody looks yet. */
 const UNSEEN_SIZE = { cols: 80, rows: 24 };
-
-/** The built-in agents and the configured ones. Throws what the configuration is refused for. */
-export async function knownAgents(world: World): Promise<readonly AgentDefinition[]> {
-  return withCustomAgents((await world.config()).config.agents);
-}
 
 /** How the conversation of an instance's agent comes back: only a token that was captured brings it back. */
 export function conversationOf(manifest: Manifest, agents: readonly AgentDefinition[]): Conversation {

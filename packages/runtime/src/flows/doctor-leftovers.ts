@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { inspectLock, toJackinError } from '@jackin/core';
 import type { Finding } from '../backend.ts';
+import { rowOnly } from './row-only.ts';
 import type { World } from './world.ts';
 
 /** What no instance needs any more, and records nobody can read. Listed, never removed. */
@@ -18,12 +19,12 @@ export async function leftoverFindings(world: World): Promise<Finding[]> {
           hint: 'It is left alone. Restore the file from a backup, or move its directory away.',
         }),
       ),
-      ...rowsWithoutManifest.map(
-        (row): Finding => ({
+      ...rowsWithoutManifest.map(rowOnly).map(
+        ({ message, hint }): Finding => ({
           check: 'records',
           severity: 'warning',
-          message: `the clean-up of ${row.container_base} was interrupted`,
-          hint: `Finish it with: jackin purge ${row.instance_id}`,
+          message: message.replace(/^The/, 'the'),
+          hint,
         }),
       ),
       ...orphans('locks without an instance', locks),

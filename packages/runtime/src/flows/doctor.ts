@@ -9,6 +9,7 @@ import { leftoverFindings } from './doctor-leftovers.ts';
 import type { World } from './world.ts';
 
 const LOW_SPACE_BYTES = 1_000_000_000;
+const IN_MEMORY: ReadonlySet<string> = new Set(['tmpfs', 'ramfs']);
 const GIT_MS = 5_000;
 const BACKEND_MS = 10_000;
 
@@ -49,7 +50,7 @@ async function stateFindings({ paths }: World): Promise<Finding[]> {
         ? {
             check: 'state.file_system',
             severity: 'warning',
-            message: `${paths.homeDir} is on ${facts.kind} or under a temporary directory: everything kept there is lost at the next reboot`,
+            message: `${paths.homeDir} ${IN_MEMORY.has(facts.kind) ? `is on ${facts.kind}` : 'lies in a temporary directory'}: everything kept there is lost at the next reboot`,
             hint: 'Set JACKIN_HOME_DIR to a directory that survives a reboot.',
           }
         : { check: 'state.file_system', severity: 'ok', message: `${facts.kind}, kept over a reboot` },

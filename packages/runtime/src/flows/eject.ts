@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { newNonce, toJackinError } from '@jackin/core';
+import { newNonce } from '@jackin/core';
 import { planEject } from '../decide/plan-eject.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { EndDocument } from '../jackin.ts';
 import type { Plan } from '../plan.ts';
 import type { EjectRequest, ExileDocument, ExileRequest, FlowResult } from './api.ts';
 import { agentExit, endDocument, endResult, keptThings } from './end-document.ts';
+import { failureOf, planEach, plansResult } from './failures.ts';
 import { decisionNeeded } from './guards.ts';
 import { withInstanceLock } from './locking.ts';
 import { reconcile } from './reconcile.ts';
@@ -26,20 +27,16 @@ export async function eject(world: World, request: EjectRequest): Promise<FlowRe
 export async function exile(world: World, request: ExileRequest): Promise<FlowResult> {
   const { facts } = request.dryRun ? await world.look() : await reconcile(world);
   const running = facts.filter(mayRun);
-  if (request.dryRun) {
-    const plans = running.map((one) => ejectPlan(world, one));
-    return { kind: 'plans', document: { plans }, exitCode: 0 };
-  }
+  if (request.dryRun) return plansResult(running, (one) => ejectPlan(world, one));
   if (running.length > 0 && !request.yes && !(await confirmed(world, running))) {
     return { kind: 'cancelled', document: { cancelled: true }, exitCode: 0 };
   }
   const document: ExileDocument = { ejected: [], failed: [] };
-  for (const { instance_id, container_base } of running) {
+  for (const facts of running) {
     try {
-      document.ejected.push(await ejectInstance(world, container_base));
+      document.ejected.push(await ejectInstance(world, facts.container_base));
     } catch (thrown) {
-      const { code, message, hint } = toJackinError(thrown);
-      document.failed.push({ instance_id, container_base, error: { code, message, hint: hint ?? null } });
+      document.failed.push(failureOf(facts, thrown));
     }
   }
   return { kind: 'exile', document, exitCode: document.failed.length === 0 ? 0 : 1 };
@@ -78,10 +75,14 @@ async function confirmed(world: World, running: InstanceFacts[]): Promise<boolea
       { instances: names, commands: ['jackin exile --yes'] },
     );
   }
+  const { plans, failed } = await planEach(running, (one) => ejectPlan(world, one));
   return world.prompts.confirm({
     title: 'exile: eject every running instance',
-    removes: running.flatMap((facts) => ejectPlan(world, facts).steps.flatMap((step) => step.removes)),
-    warnings: ['The agents in them are ended. All state is kept and can be resumed.'],
+    removes: plans.flatMap(({ steps }) => steps.flatMap((step) => step.removes)),
+    warnings: [
+      'The agents in them are ended. All state is kept and can be resumed.',
+      ...failed.map((one) => `${one.container_base} cannot be ejected: ${one.error.message}`),
+    ],
   });
 }
 

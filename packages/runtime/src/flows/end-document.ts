@@ -44,12 +44,12 @@ export function keptThings(facts: InstanceFacts): string[] {
   ];
 }
 
-/** How the agent ended: as an attached client saw it, else as the capsule recorded it. */
+/** How the agent ended: as the capsule recorded it for all its sessions, else as an attached client saw it. */
 export function agentExit(facts: InstanceFacts, seen: AgentEnd | null): EndDocument['agent_exit'] {
-  if (seen !== null) return { code: seen.code, signal: seen.signal };
   const reading = readRecord(facts);
-  if (reading.state !== 'ours' || reading.record.ended_by !== 'agent') return null;
-  return { code: reading.record.code, signal: reading.record.signal };
+  const recorded = reading.state === 'ours' && reading.record.ended_by === 'agent' ? reading.record : null;
+  const end = recorded ?? seen;
+  return end === null ? null : { code: end.code, signal: end.signal };
 }
 
 /** A decision to keep that somebody made, as opposed to one nobody could be asked for. */

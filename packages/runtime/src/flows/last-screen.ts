@@ -1,6 +1,4 @@
-import { join } from 'node:path';
-import { SCREEN_FILE, STATE_FILE_MAX_BYTES, screenSchema } from '@jackin/capsule/protocol';
-import { readFileBounded } from '@jackin/core';
+import { readLastScreen } from '@jackin/capsule/client';
 import type { InstanceFacts } from '../facts.ts';
 import { bounded } from '../observe/bounded.ts';
 import { backendFor } from './backend-for.ts';
@@ -15,7 +13,8 @@ export async function lastScreen(world: World, facts: InstanceFacts): Promise<st
     const live = await snapshot(world, facts).catch(() => null);
     if (live !== null) return live;
   }
-  return recorded(world.paths.instance(facts.container_base).state).catch(() => []);
+  const screen = await readLastScreen(world.paths.instance(facts.container_base).state);
+  return trimmed(screen?.lines ?? []);
 }
 
 async function snapshot(
@@ -31,13 +30,6 @@ async function snapshot(
       connection.close();
     }
   });
-}
-
-/** Written by the capsule, so it is read as untrusted input. */
-async function recorded(stateDir: string): Promise<string[]> {
-  const bytes = await readFileBounded(join(stateDir, SCREEN_FILE), { maxBytes: STATE_FILE_MAX_BYTES });
-  if (bytes === null) return [];
-  return trimmed(screenSchema.parse(JSON.parse(bytes.toString('utf8'))).lines);
 }
 
 function trimmed(lines: string[]): string[] {

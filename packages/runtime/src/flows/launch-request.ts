@@ -4,7 +4,7 @@ import { JackinError } from '@jackin/core';
 import { type Recipe, workdirFingerprint } from '@jackin/instance';
 import type { LaunchTarget } from '../decide/candidates.ts';
 import type { LoadRequest } from './api.ts';
-import { knownAgents } from './conversation.ts';
+import { knownAgents } from './known-agents.ts';
 import { launchMounts, standaloneMountNotices } from './launch-mounts.ts';
 import { type Role, resolveRole } from './roles.ts';
 import type { World } from './world.ts';

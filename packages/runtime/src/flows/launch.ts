@@ -5,6 +5,7 @@ import { planLaunch } from '../decide/plan-launch.ts';
 import { planLaunchFailure } from '../decide/plan-launch-failure.ts';
 import type { Plan, Step, StepOp } from '../plan.ts';
 import { sessionRequest } from './conversation.ts';
+import { removeDeadLocks } from './dead-locks.ts';
 import type { PreparedLaunch } from './launch-request.ts';
 import { withInstanceLock } from './locking.ts';
 import { prepareSession } from './prepare-session.ts';
@@ -49,6 +50,7 @@ export async function launch(
   prepared: PreparedLaunch,
   onRecorded: () => void = () => undefined,
 ): Promise<Launched> {
+  await removeDeadLocks(world);
   for (const message of prepared.notices) {
     world.events({ type: 'notice', level: 'warn', code: 'NOT_ENFORCED', message });
   }
@@ -109,7 +111,8 @@ async function rollBack(
     nonce: newNonce(),
     graceMs: GRACE_MS,
   });
-  if (outcome.outcome !== 'plan') return null;
+  if (outcome.outcome === 'no_trace') return null;
+  if (outcome.outcome === 'not_a_setup_failure') return runsAllTheSame(plan, error);
   let undone = true;
   try {
     await run(outcome.plan);
@@ -126,16 +129,28 @@ async function rollBack(
   const { instance_id: id, container_base: base } = plan;
   return new JackinError({
     code: error.code,
-    message: `${error.message} ${base} is kept as failed_setup.`,
+    message: `${error.message} ${base} is kept${undone ? ' as failed_setup' : ', though its record could not be completed'}.`,
     hint: `${error.hint === undefined ? '' : `${error.hint}\n`}Try it again with: jackin resume ${id} - or remove it with: jackin purge ${id}`,
     details: {
       ...error.details,
       instance_id: id,
       container_base: base,
-      status: 'failed_setup',
+      status: undone ? 'failed_setup' : null,
       log_tail: logTail,
       undone,
     },
+    cause: error,
+    exitCode: error.exitCode,
+  });
+}
+
+/** The session is usable: only what came after its start failed. */
+function runsAllTheSame({ instance_id: id, container_base: base }: Plan, error: JackinError): JackinError {
+  return new JackinError({
+    code: error.code,
+    message: `${error.message} The session of ${base} runs all the same.`,
+    hint: `${error.hint === undefined ? '' : `${error.hint}\n`}Attach to it with: jackin hardline ${id} - or remove it with: jackin purge ${id}`,
+    details: { ...error.details, instance_id: id, container_base: base },
     cause: error,
     exitCode: error.exitCode,
   });

@@ -90,6 +90,10 @@ async function startNew(
 
 async function resumeCandidate(world: World, request: LoadRequest, instanceId: string): Promise<FlowResult> {
   const { container_base: base } = await namedInstance(world, instanceId);
+  if (request.mounts.length > 0 || Object.keys(request.limits).length > 0 || request.command.length > 0) {
+    const message = `${base} keeps the mounts, limits and command of its first launch; those given now are for a new session`;
+    world.events({ type: 'notice', level: 'warn', code: 'RECIPE_KEPT', message });
+  }
   const { document, sessionId } = await restoreInstance(world, base, request);
   if (!request.detach) return attachSession(world, base, { sessionId, policy: request.policy });
   const { instance_id, container_base, status, tier } = document;

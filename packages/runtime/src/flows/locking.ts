@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { acquireLock, ensurePrivateDir, type Lock } from '@jackin/core';
+import { acquireLock, ensurePrivateDir, giveBack, type Lock } from '@jackin/core';
+import { removeDeadLocks } from './dead-locks.ts';
 import type { World } from './world.ts';
 
 /** How long a command waits for another one on the same instance before it gives up, naming the owner. */
@@ -25,7 +26,9 @@ export async function withInstanceLock<T>(
     return await fn(lock);
   } finally {
     // An instance that is gone leaves no lock behind, also when it went away while we waited for it.
-    await lock.release({ remove: !(await exists(place.dir)) });
+    const remove = !(await exists(place.dir));
+    await lock.release({ remove });
+    if (remove) await removeDeadLocks(world);
   }
 }
 
@@ -44,7 +47,7 @@ export async function takeTargetLock(
   let released: Promise<void> | undefined;
   return {
     release: () => {
-      released ??= lock.release({ remove: true });
+      released ??= giveBack(lock, world.events, { remove: true });
       return released;
     },
   };

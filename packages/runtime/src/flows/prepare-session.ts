@@ -2,7 +2,7 @@ import { findAgent } from '@jackin/agents';
 import { JackinError } from '@jackin/core';
 import { findProgram, sessionEnvironment } from '../execute/session-env.ts';
 import type { Plan, Step } from '../plan.ts';
-import { knownAgents } from './conversation.ts';
+import { knownAgents } from './known-agents.ts';
 import type { World } from './world.ts';
 
 /**

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { newNonce } from '@jackin/core';
+import { JackinError, newNonce, type Tri } from '@jackin/core';
+import type { IndexRow } from '@jackin/instance';
 import { agentInContainer } from '../decide/classify-exit.ts';
 import { type CleanConsent, doubts, requiredConsent } from '../decide/clean-consent.ts';
 import { planClean, planFinishClean } from '../decide/plan-clean.ts';
+import { wasRevived } from '../decide/revived.ts';
 import type { InstanceFacts } from '../facts.ts';
+import { directoryFact } from '../observe/local-facts.ts';
 import type { Plan } from '../plan.ts';
 import type { FlowResult, PurgeRequest } from './api.ts';
 import { agentExit, endDocument, endResult } from './end-document.ts';
 import { decisionNeeded } from './guards.ts';
 import { withInstanceLock } from './locking.ts';
 import { reconcile } from './reconcile.ts';
+import { rowOnly } from './row-only.ts';
 import { factsOf } from './select.ts';
 import { GRACE_MS, type World } from './world.ts';
 
@@ -22,7 +26,7 @@ export async function purge(world: World, request: PurgeRequest): Promise<FlowRe
   const found = await world.store.resolve(request.instance);
   const base = found.container_base;
   if (found.manifest === null) return finish(world, base, request);
-  const facts = await factsOf(world, base);
+  const facts = request.dryRun ? await factsOf(world, base) : await settled(world, base);
   const consent = request.dryRun ? requiredConsent(facts) : await consentTo(world, facts, request);
   if (consent === null) return { kind: 'cancelled', document: { cancelled: true }, exitCode: 0 };
   const plan = cleanPlan(world, facts, consent);
@@ -38,14 +42,68 @@ export async function purge(world: World, request: PurgeRequest): Promise<FlowRe
   );
 }
 
+/**
+ * Whoever works on it right now is waited for, if only because every command looks after the records. Throws
+ * STATE_CHANGED when it was brought back meanwhile, INSTANCE_GONE, LOCK_HELD after a bounded wait.
+ */
+async function settled(world: World, base: string): Promise<InstanceFacts> {
+  const before = await factsOf(world, base);
+  if (before.lock.state !== 'held') return before;
+  return withInstanceLock(world, base, { purpose: 'purge' }, async () => {
+    const now = await factsOf(world, base);
+    if (!wasRevived(before, now)) return now;
+    throw new JackinError({
+      code: 'STATE_CHANGED',
+      message: `${base} was brought back by another jackin meanwhile, so nothing of it was removed`,
+      hint: `Run \`jackin status ${now.instance_id} --detail\`, then the same command again.`,
+    });
+  });
+}
+
 async function finish(world: World, base: string, request: PurgeRequest): Promise<FlowResult> {
   const { rowsWithoutManifest } = await world.store.load();
   const row = rowsWithoutManifest.find((one) => one.container_base === base);
   if (row === undefined) return purge(world, request);
-  const plan = planFinishClean({ planId: randomUUID(), now: world.now(), row, backend: 'standalone' });
+  const plan = planFinishClean({
+    planId: randomUUID(),
+    now: world.now(),
+    row,
+    backend: 'standalone',
+    dataDir: await dataDirFact(world, base),
+    nonce: newNonce(),
+    graceMs: GRACE_MS,
+  });
   if (request.dryRun) return { kind: 'plan', document: { plan }, exitCode: 0 };
+  // A clean-up that had begun was consented to then; what somebody else removed was not.
+  const begun = row.status === 'purged';
+  if (!begun && !request.yes && !request.force && !(await confirmed(world, row, plan))) {
+    return { kind: 'cancelled', document: { cancelled: true }, exitCode: 0 };
+  }
   const removed = await carryOut(world, base, plan);
-  return endResult(endDocument(row, 'cleaned', { removed, evidence: ['its clean-up had been interrupted'] }));
+  const evidence = [begun ? 'its clean-up had been interrupted' : rowOnly(row).message];
+  return endResult(endDocument(row, 'cleaned', { removed, evidence }));
+}
+
+/** No: it is provably gone, which takes a parent that is there. */
+async function dataDirFact({ paths }: World, base: string): Promise<Tri> {
+  const fact = await directoryFact(paths.instance(base).dir);
+  return fact === 'no' && (await directoryFact(paths.dataDir)) !== 'yes' ? 'unknown' : fact;
+}
+
+async function confirmed(world: World, row: IndexRow, plan: Plan): Promise<boolean> {
+  const { instance_id: id, container_base: base } = row;
+  if (!world.prompts.available) {
+    throw decisionNeeded(
+      `Purging ${base} ends what still runs of it, and nobody can be asked`,
+      `Confirm it with: jackin purge ${id} --yes`,
+      { commands: [`jackin purge ${id} --yes`] },
+    );
+  }
+  return world.prompts.confirm({
+    title: `purge ${base}`,
+    removes: plan.steps.flatMap((step) => step.removes),
+    warnings: [`${rowOnly(row).message}. What still runs of it will be ended.`],
+  });
 }
 
 async function carryOut(world: World, base: string, plan: Plan): Promise<string[]> {

@@ -1,9 +1,9 @@
-import { toJackinError } from '@jackin/core';
 import { interruptedByHostLoss } from '../decide/candidates.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { FlowResult, PolicyFlag, ResumeAllDocument, ResumeRequest } from './api.ts';
 import { attachSession } from './attached.ts';
 import type { RestoreConsent } from './consent.ts';
+import { failureOf, plansResult } from './failures.ts';
 import { refuseInside, requireTerminal } from './guards.ts';
 import { inParallel } from './parallel.ts';
 import { reconcile } from './reconcile.ts';
@@ -54,10 +54,7 @@ export async function resumeAll(
   // Nobody can answer for several at once.
   const quiet: World = { ...world, prompts: { ...world.prompts, available: false } };
   if (request.dryRun) {
-    const plans = [];
-    for (const { container_base } of interrupted)
-      plans.push(await previewRestore(quiet, container_base, request));
-    return { kind: 'plans', document: { plans }, exitCode: 0 };
+    return plansResult(interrupted, (one) => previewRestore(quiet, one.container_base, request));
   }
   const results = await inParallel(interrupted, PARALLEL_RESTORES, (one) => restoreOne(quiet, one, request));
   const document: ResumeAllDocument = {
@@ -67,20 +64,17 @@ export async function resumeAll(
   return { kind: 'resume_all', document, exitCode: document.failed.length === 0 ? 0 : 1 };
 }
 
-async function restoreOne(
-  world: World,
-  { instance_id, container_base: base }: InstanceFacts,
-  consent: RestoreConsent,
-) {
+async function restoreOne(world: World, facts: InstanceFacts, consent: RestoreConsent) {
   const started = world.clock.monotonicMs();
+  const base = facts.container_base;
   const stage = `resume ${base}`;
   try {
     const { document } = await restoreInstance(world, base, consent);
     world.events({ type: 'stage', stage, state: 'done', elapsed_ms: world.clock.monotonicMs() - started });
     return { document };
   } catch (thrown) {
-    const { code, message, hint } = toJackinError(thrown);
-    world.events({ type: 'stage', stage, state: 'failed', detail: message });
-    return { failure: { instance_id, container_base: base, error: { code, message, hint: hint ?? null } } };
+    const failure = failureOf(facts, thrown);
+    world.events({ type: 'stage', stage, state: 'failed', detail: failure.error.message });
+    return { failure };
   }
 }

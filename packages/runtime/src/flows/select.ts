@@ -1,11 +1,12 @@
 import { JackinError } from '@jackin/core';
 import type { Manifest, ResolvedInstance } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
+import { rowOnly } from './row-only.ts';
 import type { World } from './world.ts';
 
 /**
  * The instance a selector names, with its manifest. Throws INSTANCE_NOT_FOUND, INSTANCE_AMBIGUOUS, MANIFEST_CORRUPT, and
- * CLEANUP_INTERRUPTED when only the row of an interrupted clean-up is left.
+ * CLEANUP_INTERRUPTED or DIRECTORY_REMOVED when only its row is left.
  */
 export async function namedInstance(
   world: World,
@@ -14,6 +15,9 @@ export async function namedInstance(
   const found = await world.store.resolve(selector);
   const { manifest } = found;
   if (manifest === null) {
+    const { rowsWithoutManifest } = await world.store.load();
+    const row = rowsWithoutManifest.find((one) => one.container_base === found.container_base);
+    if (row !== undefined && row.status !== 'purged') throw new JackinError(rowOnly(row));
     throw new JackinError({
       code: 'CLEANUP_INTERRUPTED',
       message: `Of ${found.container_base} only its row is left: its clean-up was interrupted`,

@@ -1,6 +1,6 @@
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { JackinPaths } from '@jackin/core';
+import { errorCode, type JackinPaths } from '@jackin/core';
 import type { InstanceDocument } from '../jackin.ts';
 
 const BLOCK_BYTES = 512;
@@ -17,15 +17,15 @@ export async function sizesOf(
   return { data_bytes: data, total_bytes: data === null || sockets === null ? null : data + sockets };
 }
 
-/** Follows no link and counts a file with several names in it once. */
+/** Follows no link, counts a file with several names in it once, and passes over what vanishes meanwhile. */
 async function measure(root: string): Promise<number | null> {
   const counted = new Set<string>();
   const waiting = [root];
   let total = 0;
   let entries = 0;
-  try {
-    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-      if (++entries > MAX_ENTRIES) return null;
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    if (++entries > MAX_ENTRIES) return null;
+    try {
       const stats = await lstat(path);
       if (stats.nlink > 1 && !stats.isDirectory()) {
         const key = `${stats.dev}:${stats.ino}`;
@@ -35,9 +35,9 @@ async function measure(root: string): Promise<number | null> {
       total += stats.blocks * BLOCK_BYTES;
       if (!stats.isDirectory()) continue;
       for await (const entry of await opendir(path)) waiting.push(join(path, entry.name));
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') return null;
     }
-    return total;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? total : null;
   }
+  return total;
 }

@@ -3,10 +3,12 @@ import type { InstanceFacts } from '../facts.ts';
 import type { InstanceDocument, StatusDocument } from '../jackin.ts';
 import type { Observation } from '../observe/observe.ts';
 import type { FlowResult, StatusRequest } from './api.ts';
-import { type Conversation, conversationOf, knownAgents } from './conversation.ts';
+import { type Conversation, conversationOf } from './conversation.ts';
+import { knownAgents } from './known-agents.ts';
 import { lastScreen } from './last-screen.ts';
 import { inParallel } from './parallel.ts';
 import { type Notice, reconcile } from './reconcile.ts';
+import { rowOnly } from './row-only.ts';
 import { sizesOf } from './sizes.ts';
 import type { World } from './world.ts';
 
@@ -42,10 +44,8 @@ export async function statusDocument(
   const instances = await inParallel(wanted, PARALLEL_LOOKS, (facts) => row(world, facts, agents, options));
   const interrupted = seen.loaded.rowsWithoutManifest
     .filter((left) => only === null || left.container_base === only)
-    .map((left) => ({
-      code: 'CLEANUP_INTERRUPTED',
-      message: `The clean-up of ${left.container_base} was interrupted. Finish it with: jackin purge ${left.instance_id}`,
-    }));
+    .map(rowOnly)
+    .map(({ code, message, hint }) => ({ code, message: `${message}. ${hint}` }));
   const own = [...problems, ...interrupted, ...oldOnes(instances, warnAfterDays, world.clock.now())];
   for (const notice of own) world.events({ type: 'notice', level: 'warn', ...notice });
   return {

@@ -1,3 +1,4 @@
+import { type AgentDefinition, agentRegistry } from '@jackin/agents';
 import { type EnvReference, type LoadedConfig, loadConfig, resolveEnv } from '@jackin/config';
 import {
   type Clock,
@@ -17,6 +18,7 @@ import { type CapsuleAccess, createCapsuleAccess } from '../observe/capsule-acce
 import { createObserveOne, type Observation, type ObserveDeps, observe } from '../observe/observe.ts';
 import type { Plan } from '../plan.ts';
 import type { Prompts } from '../prompts.ts';
+import { knownAgents } from './known-agents.ts';
 import { withStages } from './stages.ts';
 
 /** How long an agent may take to end in good order before it is ended by force. */
@@ -66,20 +68,26 @@ export function createWorld(deps: JackinDeps): World {
   const capsule = createCapsuleAccess({ paths, clientName: deps.clientName });
   const { bounds = {} } = deps;
   const observeDeps: ObserveDeps = { store, paths, backends: backendOf, capsule, bounds };
-  const lookAt = createObserveOne(observeDeps);
   const resolveOnce = onceEach(deps);
-  let config: Promise<LoadedConfig> | undefined;
+  let loaded: Promise<LoadedConfig> | undefined;
+  const config = (): Promise<LoadedConfig> => {
+    loaded ??= loadConfig(paths);
+    return loaded;
+  };
+  // A broken configuration must not keep anybody from looking; the verbs that need it say so.
+  const agents = (): Promise<readonly AgentDefinition[]> =>
+    knownAgents({ config }).catch(() => agentRegistry);
+  const lookAt: World['lookAt'] = async (base, standIn) =>
+    createObserveOne({ ...observeDeps, agents: await agents() })(base, standIn);
   return {
     ...deps,
     store,
     backendOf,
     capsule,
-    config: () => {
-      config ??= loadConfig(paths);
-      return config;
-    },
+    config,
     resolveEnv: resolveOnce,
-    look: (bases) => observe(observeDeps, bases === undefined ? {} : { bases }),
+    look: async (bases) =>
+      observe({ ...observeDeps, agents: await agents() }, bases === undefined ? {} : { bases }),
     lookAt,
     now: () => clock.now().toISOString(),
     run: async (plan, lock, sink = events) => {
@@ -95,6 +103,7 @@ export function createWorld(deps: JackinDeps): World {
         resolveEnv: resolveOnce,
         capsule,
         hostEnv: deps.env,
+        agents: await agents(),
         ...(bounds.callMs === undefined ? {} : { callMs: bounds.callMs }),
       };
       return execute(plan, ports);

@@ -1,8 +1,8 @@
 import { lstat, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import type { AgentDefinition } from '@jackin/agents';
 import { readStateFiles } from '@jackin/capsule/client';
-import { inspectLock, type JackinPaths, ownIdentity, type Tri, toJackinError } from '@jackin/core';
+import { errorCode, inspectLock, type JackinPaths, ownIdentity, type Tri, toJackinError } from '@jackin/core';
 import type { InstanceStore, Manifest } from '@jackin/instance';
 import type { StateFiles } from '../backend.ts';
 import type { InstanceFacts, IsolatedMountFact } from '../facts.ts';
@@ -50,7 +50,7 @@ export async function stateFilesFact(
 
 /**
  * Worktrees and clones of an instance. Their work is not assessed here, so every verdict is `unknown`, and unknown is
- * kept; a record file that cannot be read counts as one unknown mount, and so does a tree whose record is gone.
+ * kept; a record file that cannot be read counts as one unknown mount, and so does every tree that no record names.
  */
 export async function isolatedFacts(
   store: InstanceStore,
@@ -64,13 +64,19 @@ export async function isolatedFacts(
     case 'absent':
       return unrecordedTrees(paths.instance(base).dir);
     case 'ok':
-      return isolation.records.map((record) => ({
-        mount_dst: record.mount_dst,
-        kind: record.isolation,
-        path: record.worktree_path,
-        verdict: 'unknown',
-        reason: 'the tree has not been assessed',
-      }));
+      return [
+        ...isolation.records.map((record) => ({
+          mount_dst: record.mount_dst,
+          kind: record.isolation,
+          path: record.worktree_path,
+          verdict: 'unknown' as const,
+          reason: 'the tree has not been assessed',
+        })),
+        ...(await treesBesides(
+          paths.instance(base).dir,
+          isolation.records.map((record) => record.worktree_path),
+        )),
+      ];
     case 'corrupt':
       return [
         {
@@ -95,24 +101,48 @@ async function unrecordedTrees(dataDir: string): Promise<IsolatedMountFact[]> {
   return found;
 }
 
+/** The same where records are: what lies there and is neither a recorded tree nor the way to one. */
+async function treesBesides(dataDir: string, recorded: readonly string[]): Promise<IsolatedMountFact[]> {
+  const found: IsolatedMountFact[] = [];
+  const look = async (kind: 'worktree' | 'clone', name: string): Promise<void> => {
+    const path = join(dataDir, name);
+    try {
+      for (const entry of await readdir(path)) {
+        const below = join(path, entry);
+        if (recorded.includes(below)) continue;
+        const inside = `${name}/${entry}`;
+        if (recorded.some((tree) => tree.startsWith(below + sep))) await look(kind, inside);
+        else found.push({ mount_dst: inside, kind, path: below, verdict: 'unknown', reason: UNRECORDED });
+      }
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return;
+      found.push({ mount_dst: name, kind, path, verdict: 'unknown', reason: notSeen(error) });
+    }
+  };
+  for (const kind of ['worktree', 'clone'] as const) await look(kind, `git/${kind}`);
+  return found;
+}
+
+const UNRECORDED = 'there is a tree, and nothing records what it is';
+
+function notSeen(error: unknown): string {
+  return `it cannot be looked at: ${toJackinError(error).message}`;
+}
+
 /** Null when there is provably nothing. */
 async function treesIn(path: string): Promise<string | null> {
   try {
-    return (await readdir(path)).length === 0 ? null : 'there is a tree, and nothing records what it is';
+    return (await readdir(path)).length === 0 ? null : UNRECORDED;
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    return code === 'ENOENT' ? null : `it cannot be looked at: ${toJackinError(error).message}`;
+    return errorCode(error) === 'ENOENT' ? null : notSeen(error);
   }
 }
 
-/** The exit codes that are a clean end: of the agent that ended last, else of the instance's own; plain 0 otherwise. */
-export function cleanExitCodes(
-  manifest: Manifest,
-  stateFiles: StateFiles,
-  agents: readonly AgentDefinition[],
-): number[] | 'any' {
-  const last = stateFiles.exit_record.state === 'present' ? stateFiles.exit_record.record.agent : null;
-  const known = (id: string | null) => agents.find((agent) => agent.id === id);
-  const codes = (known(last) ?? known(manifest.agent_runtime))?.cleanExitCodes ?? [0];
+/**
+ * The exit codes that are a clean end: those of the instance's own agent, plain 0 when it is not known. The exit record
+ * names an agent too, but it is untrusted: it must not choose the list it is judged by.
+ */
+export function cleanExitCodes(manifest: Manifest, agents: readonly AgentDefinition[]): number[] | 'any' {
+  const codes = agents.find((agent) => agent.id === manifest.agent_runtime)?.cleanExitCodes ?? [0];
   return codes === 'any' ? codes : [...codes];
 }

@@ -128,7 +128,7 @@ async function gather(
     data_dir: dataDir,
     socket_dir: socketDir,
     isolated,
-    clean_exit_codes: cleanExitCodes(manifest, stateFiles, deps.agents ?? agentRegistry),
+    clean_exit_codes: cleanExitCodes(manifest, deps.agents ?? agentRegistry),
   };
 }
 

@@ -1,11 +1,22 @@
 import { stat } from 'node:fs/promises';
+import { afterAwake } from '@jackin/core';
 import type { ContainerFact, InstanceObservation, InstanceRef } from '../backend.ts';
 import type { CapsuleProcess } from './find-capsule.ts';
 
+/** A file system that does not answer by then is the session's problem, not that of the look at all instances. */
+const STAT_MS = 1_000;
+
+/** Rejects when there is nothing at `path`. */
+export type StatOf = (path: string) => Promise<unknown>;
+
 /** A process as the container facts describe it: running, stopped (recorded but dead), or missing (never recorded). */
-export async function observationOf(ref: InstanceRef, found: CapsuleProcess): Promise<InstanceObservation> {
+export async function observationOf(
+  ref: InstanceRef,
+  found: CapsuleProcess,
+  statOf: StatOf = stat,
+): Promise<InstanceObservation> {
   return {
-    container: await containerFact(ref, found),
+    container: await containerFact(ref, found, statOf),
     sidecar: null,
     image: null,
     network: null,
@@ -14,7 +25,11 @@ export async function observationOf(ref: InstanceRef, found: CapsuleProcess): Pr
   };
 }
 
-async function containerFact(ref: InstanceRef, found: CapsuleProcess): Promise<ContainerFact> {
+async function containerFact(
+  ref: InstanceRef,
+  found: CapsuleProcess,
+  statOf: StatOf,
+): Promise<ContainerFact> {
   const name = ref.container_base;
   switch (found.state) {
     case 'unknown':
@@ -40,22 +55,49 @@ async function containerFact(ref: InstanceRef, found: CapsuleProcess): Promise<C
         exit_code: null,
         oom_flag: null,
         error: null,
-        startable: await startable(ref),
+        startable: await startable(ref, statOf),
       };
     }
   }
 }
 
-/** Like a bind source that is gone: without its directories the session cannot come back. */
-async function startable(ref: InstanceRef): Promise<{ ok: true } | { ok: false; reason: string }> {
+/** Like a bind source that is gone: without its directories and files the session cannot come back. */
+async function startable(
+  ref: InstanceRef,
+  statOf: StatOf,
+): Promise<{ ok: true } | { ok: false; reason: string }> {
   for (const { src } of ref.manifest.recipe?.mounts ?? []) {
-    try {
-      if (!(await stat(src)).isDirectory())
-        return { ok: false, reason: `${src} is not a directory any more` };
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      return { ok: false, reason: `${src} cannot be used: ${code === 'ENOENT' ? 'it is gone' : code}` };
-    }
+    const trouble = await troubleWith(src, statOf);
+    if (trouble !== null) return { ok: false, reason: `${src} ${trouble}` };
   }
   return { ok: true };
+}
+
+/** Null for whatever exists: a mount source may be a file too. */
+async function troubleWith(src: string, statOf: StatOf): Promise<string | null> {
+  let cancel = (): void => {};
+  const hung = new Promise<string>((resolve) => {
+    cancel = afterAwake(STAT_MS, () => resolve('does not answer'));
+  });
+  try {
+    return await Promise.race([looked(src, statOf), hung]);
+  } finally {
+    cancel();
+  }
+}
+
+/** A hung call keeps a thread of the process: a source that is still being looked at is not asked again. */
+const pending = new Map<string, Promise<string | null>>();
+
+function looked(src: string, statOf: StatOf): Promise<string | null> {
+  const known = pending.get(src);
+  if (known !== undefined) return known;
+  const look = statOf(src)
+    .then(
+      () => null,
+      ({ code }: NodeJS.ErrnoException) => `cannot be used: ${code === 'ENOENT' ? 'it is gone' : code}`,
+    )
+    .finally(() => pending.delete(src));
+  pending.set(src, look);
+  return look;
 }

@@ -17,7 +17,7 @@ export interface CauseCase {
 }
 
 export function expectCause({ row, facts, status, cause, code, exitFlow, evidence }: CauseCase): void {
-  expect(CAUSE_TABLE.find((line) => line.matches(endFacts(facts)))?.id).toBe(row);
+  expect(CAUSE_TABLE.find((line) => line.matches(endFacts(facts, NOW)))?.id).toBe(row);
   const seen = classifyExit(facts, NOW);
   if (seen.outcome !== 'ended') throw new Error(`expected an end, got ${seen.outcome}`);
   expect({ status: seen.status, cause: seen.cause?.kind }).toEqual({ status, cause });

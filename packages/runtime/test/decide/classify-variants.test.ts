@@ -122,6 +122,24 @@ describe('a stop request without a record', () => {
     expect(seen).toMatchObject({ clean: false, cause: { kind: 'capsule_crash' } });
   });
 
+  const unreadable = [
+    ['missing', 'absent'],
+    ['unreadable', 'unreadable'],
+    ['without a time', { at: 'long ago' }],
+  ] as [string, NonNullable<FactChange['heartbeat']>][];
+
+  test.each(unreadable)('that is old explains nothing when the heartbeat is %s', (_title, heartbeat) => {
+    const stop_request = { nonce: 'ours-1234', at: STARTED, grace_ms: 10_000 };
+    const seen = look('standalone', { manifest: { stop_request }, heartbeat });
+    expect(seen).toMatchObject({ clean: false, cause: { kind: 'capsule_crash' } });
+  });
+
+  test.each(unreadable)('explains an end close to it when the heartbeat is %s', (_title, heartbeat) => {
+    const stop_request = { nonce: 'ours-1234', at: ENDED, grace_ms: 10_000 };
+    const seen = look('standalone', { manifest: { stop_request }, heartbeat });
+    expect(seen).toMatchObject({ clean: true, cause: { kind: 'jackin_stop' } });
+  });
+
   test('does not explain an end after which the host restarted', () => {
     const stop_request = { nonce: 'ours-1234', at: ENDED };
     const seen = look('standalone', { manifest: { stop_request }, boot: 'changed' });
@@ -143,6 +161,16 @@ describe('an agent that ended in front of us', () => {
     expect(seen.exit_flow).toBe(status === 'clean_exited');
     expect(seen.cause?.evidence[0]).toContain('attached client: the agent ended with');
   });
+});
+
+test('an agent that crashed is not hidden by the shell somebody left last', () => {
+  const facts = factsOf('standalone', {
+    observation: { container: RUNNING },
+    record: { code: 1, agent: 'codex' },
+    capsule: answers(false),
+  });
+  const seen = classifyAgentEnd({ code: 0, signal: null, oom: false }, facts, NOW);
+  expect(seen).toMatchObject({ status: 'crashed', clean: false, last_attach_outcome: 'exit:1' });
 });
 
 test('the end is dated by the record, else by the last sign of life, never in the future', () => {

@@ -150,6 +150,7 @@ export function applied(facts: InstanceFacts, plan: Plan | null | undefined): In
   if (step.exit_cause === null) delete manifest.exit_cause;
   else if (step.exit_cause !== undefined) manifest.exit_cause = step.exit_cause;
   if (step.keep === null) delete manifest.keep;
+  if (step.stop_request === null) delete manifest.stop_request;
   if (step.last_attach_outcome !== undefined) manifest.last_attach_outcome = step.last_attach_outcome;
   return { ...facts, manifest };
 }

@@ -180,8 +180,10 @@ describe('an interrupted clean-up without manifest', () => {
       updated_at: CALL.now,
     });
 
+  const STOP = { nonce: 'nonce', graceMs: 1000, backend: 'standalone' } as const;
+
   test('is finished from its row', () => {
-    const plan = planFinishClean({ ...CALL, row: row('purged'), backend: 'standalone' });
+    const plan = planFinishClean({ ...CALL, ...STOP, row: row('purged'), dataDir: 'unknown' });
     expect(plan.steps.map((step) => step.op)).toEqual([
       'remove_data_dir',
       'remove_socket_dir',
@@ -192,7 +194,22 @@ describe('an interrupted clean-up without manifest', () => {
   });
 
   test('is not assumed when the row says anything else', () => {
-    const finish = () => planFinishClean({ ...CALL, row: row('crashed'), backend: 'standalone' });
-    expect(codeOf(finish)).toBe('CLEANUP_NOT_PROVEN');
+    for (const dataDir of ['yes', 'unknown'] as const) {
+      const finish = () => planFinishClean({ ...CALL, ...STOP, row: row('crashed'), dataDir });
+      expect(codeOf(finish)).toBe('CLEANUP_NOT_PROVEN');
+    }
+  });
+
+  test('of a directory that is provably gone ends what runs and removes no data', () => {
+    const plan = planFinishClean({ ...CALL, ...STOP, row: row('running'), dataDir: 'no' });
+    expect(plan.steps.map((step) => step.op)).toEqual([
+      'stop_container',
+      'end_leftovers',
+      'remove_container',
+      'remove_socket_dir',
+      'remove_lock',
+      'remove_index_row',
+    ]);
+    expect(plan.steps[0]?.requires).toEqual([{ fact: 'status', in: ['running'] }, { fact: 'name_free' }]);
   });
 });

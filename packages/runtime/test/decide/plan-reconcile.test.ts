@@ -12,6 +12,7 @@ import {
   NOW,
   OWNER,
   RUNNING,
+  STARTED,
 } from './fixtures.ts';
 
 const GONE = { container: { state: 'missing' } } as const;
@@ -70,6 +71,17 @@ describe('reconcile', () => {
       indexState: 'ok',
     });
     expect(plans.flatMap((plan) => plan.steps.map((step) => step.op))).toEqual(['record_status']);
+  });
+
+  test('a stop request that a living agent outlived is cleared; a fresh one stays', () => {
+    const seen = (at: string) =>
+      correct({
+        manifest: { stop_request: { nonce: 'ours-1234', at, grace_ms: 10_000 } },
+        observation: { container: RUNNING },
+        capsule: answers(true),
+      });
+    expect(seen(STARTED)?.steps).toMatchObject([{ status: 'running', stop_request: null }]);
+    expect(seen(ENDED)).toBeNull();
   });
 
   test('a living agent ends the decision to keep and the cause of the earlier end', () => {

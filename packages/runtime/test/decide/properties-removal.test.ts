@@ -150,7 +150,7 @@ describe('for any facts', () => {
 
   test('the arbitrary facts reach every kind of plan, or the properties above prove nothing', () => {
     const kinds = new Map<string, number>();
-    for (const facts of fc.sample(anyFacts, { numRuns: 2000, seed: 7 })) {
+    for (const facts of fc.sample(anyFacts, { numRuns: 5000, seed: 7 })) {
       for (const plan of [...allPlans(facts), purgePlan(facts, 'named')]) {
         if (plan === null) continue;
         const kind = `${plan.kind}${plan.tier ?? ''}`;

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { StatusDocument } from '../../src/index.ts';
-import { ended, killAll, type Lab, loaded, loadRequest, openLab, statusOf, type } from './support.ts';
+import { ended, killAll, type Lab, loaded, loadRequest, openLab, statusOf, type, until } from './support.ts';
 
 // Each test starts real processes, and the machine may be busy.
 jest.setTimeout(120_000);
@@ -68,6 +68,15 @@ describe('status', () => {
     await expect(purge).rejects.toMatchObject({ code: 'MANIFEST_CORRUPT' });
     expect(await readFile(file, 'utf8')).toBe('garbage');
     await killAll(bad.instance_id);
+  });
+
+  test('judges the end of a configured agent by the exit codes that are clean for it', async () => {
+    await lab.config('[agents.mine]\ncommand = ["sh", "-c", "exit 130"]\n');
+    const { instance_id: id } = loaded(
+      await lab.jackin().load(loadRequest({ role: 'agent-smith', agent: 'mine', session: 'new' })),
+    );
+    await until(async () => (await statusOf(lab, id)).container === 'stopped');
+    expect(await statusOf(lab, id)).toMatchObject({ status: 'clean_exited', cause: 'clean' });
   });
 
   test('tells a broken configuration and lists all the same', async () => {

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ConfirmView } from '../../src/index.ts';
 import { ended, killAll, type Lab, loaded, loadRequest, openLab, quiet, statusOf } from './support.ts';
@@ -55,6 +55,26 @@ describe('purge', () => {
     expect(await statusOf(lab, id)).toMatchObject({ status: 'running', agent_alive: 'yes' });
   });
 
+  test('ends and forgets an instance whose directory somebody removed while it ran', async () => {
+    const { instance_id: id, container_base: base } = await start();
+    await rm(lab.paths.instance(base).dir, { recursive: true });
+    const command = `jackin purge ${id}`;
+    const seen = await lab.jackin().status({ instance: null, detail: false, sizes: false });
+    expect(seen).toMatchObject({
+      document: { notices: [{ code: 'DIRECTORY_REMOVED', message: expect.stringContaining(command) }] },
+    });
+    const stopping = lab.jackin().stop({ instance: id, policy: null, dryRun: false });
+    await expect(stopping).rejects.toMatchObject({ code: 'DIRECTORY_REMOVED' });
+    const request = { instance: id, yes: false, force: false, dryRun: false };
+    await expect(lab.jackin().purge(request)).rejects.toMatchObject({ code: 'DECISION_NEEDED', exitCode: 3 });
+    expect(await lab.traces(id)).toContainEqual(expect.stringContaining('process'));
+    expect(ended(await lab.jackin().purge({ ...request, yes: true }))).toMatchObject({
+      container_base: base,
+      outcome: 'cleaned',
+    });
+    expect(await lab.traces(id)).toEqual([]);
+  });
+
   test('finishes a clean-up that was interrupted when only its row was left', async () => {
     const { instance_id: id, container_base: base } = await start();
     await killAll(id);
@@ -89,5 +109,30 @@ describe('eject and exile', () => {
     const instance = first.instance_id;
     const back = await lab.jackin().resume({ instance, policy: null, detach: true, ...quiet });
     expect(back).toMatchObject({ document: { tier: 1, did_not_return: [] } });
+  });
+
+  test('plan and ask for the others when one instance cannot be judged', async () => {
+    const [good, silent] = [await start(), await start()];
+    const pid = (await lab.manifest(silent.container_base)).backend?.standalone?.pid ?? Number.NaN;
+    process.kill(pid, 'SIGSTOP');
+    try {
+      expect(await lab.jackin().exile({ yes: false, dryRun: true })).toMatchObject({
+        exitCode: 1,
+        document: {
+          plans: [{ instance_id: good.instance_id }],
+          failed: [{ instance_id: silent.instance_id, error: { code: 'AGENT_STATE_UNKNOWN' } }],
+        },
+      });
+      const warnings: string[] = [];
+      const confirm = async (view: ConfirmView) => {
+        warnings.push(...view.warnings);
+        return false;
+      };
+      const asked = lab.jackin({ prompts: { available: true, confirm } });
+      expect(await asked.exile({ yes: false, dryRun: false })).toMatchObject({ kind: 'cancelled' });
+      expect(warnings.join('\n')).toContain(`${silent.container_base} cannot be ejected`);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
   });
 });

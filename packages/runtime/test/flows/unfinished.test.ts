@@ -1,8 +1,8 @@
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { EndView, UnfinishedView } from '../../src/index.ts';
-import { ended, type Lab, loaded, loadRequest, openLab, statusOf, type } from './support.ts';
+import { ended, type Lab, loaded, loadRequest, openLab, quiet, statusOf, type } from './support.ts';
 
 // Each test starts real processes, and the machine may be busy.
 jest.setTimeout(120_000);
@@ -93,6 +93,41 @@ describe('unfinished work in an isolated mount', () => {
     const end = ended(await ending('abort').hardline({ instance: id, mode: 'attach', policy: null }));
     expect(end).toMatchObject({ outcome: 'aborted', status: 'clean_exited', exitCode: 0 });
     expect(await statusOf(lab, id)).toMatchObject({ exit_pending: true, container: 'stopped' });
+  });
+
+  test('is kept by an answer to keep although the work is gone by then', async () => {
+    const id = await startWithWorktree();
+    const jackin = lab.jackin({
+      attached: type('exit'),
+      prompts: {
+        available: true,
+        acknowledgeUnfinished: async () => 'continue',
+        chooseEnd: async ({ session }) => {
+          await rm(lab.paths.instance(session.container_base).isolation);
+          return 'keep';
+        },
+      },
+    });
+    const end = ended(await jackin.hardline({ instance: id, mode: 'attach', policy: null }));
+    expect(end).toMatchObject({ outcome: 'kept', status: 'restore_available', exitCode: 0 });
+  });
+
+  test('that somebody resumes under the question is left running, whatever is answered', async () => {
+    const id = await startWithWorktree();
+    const jackin = lab.jackin({
+      attached: type('exit'),
+      prompts: {
+        available: true,
+        acknowledgeUnfinished: async () => 'continue',
+        chooseEnd: async () => {
+          await lab.jackin().resume({ instance: id, policy: null, detach: true, ...quiet });
+          return 'abort';
+        },
+      },
+    });
+    const end = ended(await jackin.hardline({ instance: id, mode: 'attach', policy: null }));
+    expect(end).toMatchObject({ outcome: 'running', status: 'running', exitCode: 0 });
+    expect(await statusOf(lab, id)).toMatchObject({ status: 'running', cause: null, agent_alive: 'yes' });
   });
 
   test('is kept with exit code 4 when nobody can be asked, also under --clean', async () => {

@@ -23,6 +23,13 @@ describe('the bound of an outside call', () => {
     });
   });
 
+  it('is not run out of by a process that was stopped while the answer came', async () => {
+    const answer = (): Promise<string> => new Promise((resolve) => setTimeout(resolve, 150, 'here'));
+    const running = bounded('The capsule', 100, undefined, answer);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+    await expect(running).resolves.toBe('here');
+  });
+
   it("keeps the call's own error", async () => {
     const error = new Error('no such network');
     await expect(bounded('It', 1_000, undefined, () => Promise.reject(error))).rejects.toBe(error);

@@ -145,6 +145,22 @@ describe('observing what is on disk', () => {
     expect((await mustObserve(scratch, subject)).isolated).toEqual([
       { mount_dst: '/w', kind: 'clone', path: '/tree', verdict: 'unknown', reason: expect.any(String) },
     ]);
+    const { dir } = scratch.paths.instance(subject.base);
+    const recorded = join(dir, 'git', 'worktree', 'proj', 'one');
+    for (const tree of [
+      recorded,
+      join(dir, 'git', 'worktree', 'proj', 'two'),
+      join(dir, 'git', 'clone', 'x'),
+    ]) {
+      await mkdir(tree, { recursive: true });
+    }
+    const known = { ...record, isolation: 'worktree', worktree_path: recorded };
+    await writeFile(isolation, JSON.stringify({ version: 1, records: [known] }));
+    expect((await mustObserve(scratch, subject)).isolated).toMatchObject([
+      { mount_dst: '/w', path: recorded },
+      { mount_dst: 'git/worktree/proj/two', kind: 'worktree', verdict: 'unknown' },
+      { mount_dst: 'git/clone/x', kind: 'clone', verdict: 'unknown', path: join(dir, 'git', 'clone', 'x') },
+    ]);
     await writeFile(isolation, '{"version":1,"reco');
     expect((await mustObserve(scratch, subject)).isolated).toMatchObject([
       { verdict: 'unknown', path: isolation },

@@ -1,4 +1,4 @@
-import type { ExileDocument, FlowResult, ResumeAllDocument } from '@jackin/runtime';
+import type { ExileDocument, FlowResult, PlansDocument, ResumeAllDocument } from '@jackin/runtime';
 import { lines, painter, printable, type TextOptions } from '../text.ts';
 import { renderDoctor } from './doctor.ts';
 import { renderEnd, renderLoad, renderResume } from './outcome.ts';
@@ -25,12 +25,16 @@ export function renderResult(result: FlowResult, options: TextOptions & { detail
     case 'plan':
       return renderPlan(result.document, options);
     case 'plans':
-      return result.document.plans.length === 0
-        ? lines('Nothing to do.')
-        : result.document.plans.map((plan) => renderPlan({ plan }, options)).join('');
+      return renderPlans(result.document, options);
     case 'cancelled':
       return lines('Cancelled: nothing was changed.');
   }
+}
+
+function renderPlans({ plans, failed }: PlansDocument, options: TextOptions): string {
+  if (plans.length + failed.length === 0) return lines('Nothing to do.');
+  const texts = plans.map((plan) => renderPlan({ plan }, options));
+  return [...texts, ...(failed.length === 0 ? [] : [lines(failures(failed, options))])].join('');
 }
 
 function renderResumeAll(document: ResumeAllDocument, options: TextOptions): string {

@@ -73,15 +73,22 @@ export async function remove(sandbox: Sandbox, instance: Instance): Promise<void
   expect(await sandbox.traces(instance)).toEqual([]);
 }
 
-/** Nothing but the index, its lock and the guard, which stay. */
-export function expectNothingLeft(sandbox: Sandbox): void {
+/** Beyond these instances there is nothing but the index, its lock and the guard, which stay. */
+export function expectOnly(sandbox: Sandbox, instances: Instance[]): void {
+  const bases = instances.map(({ base }) => base);
   const entries = ['data', 'sockets'].flatMap((dir) =>
     existsSync(join(sandbox.state, dir))
       ? readdirSync(join(sandbox.state, dir)).map((name) => `${dir}/${name}`)
       : [],
   );
-  expect(entries.sort()).toEqual(['data/instances.json', 'data/instances.json.lock', 'data/locks.db']);
-  expect(indexed(sandbox)).toEqual([]);
+  const common = ['data/instances.json', 'data/instances.json.lock', 'data/locks.db'];
+  const own = bases.flatMap((base) => [`data/${base}`, `data/${base}.lock`, `sockets/${base}`]);
+  expect(entries.sort()).toEqual([...common, ...own].sort());
+  expect(indexed(sandbox).sort()).toEqual(bases.sort());
+}
+
+export function expectNothingLeft(sandbox: Sandbox): void {
+  expectOnly(sandbox, []);
 }
 
 export function loadArgs(sandbox: Sandbox, ...extra: string[]): string[] {

@@ -59,16 +59,17 @@ export interface RunningCli {
   kill(signal: NodeJS.Signals): void;
 }
 
-export function createSandbox(options: { root?: string } = {}): Sandbox {
+/** `project`: a directory to share with another sandbox; by default it has its own. */
+export function createSandbox(options: { root?: string; project?: string } = {}): Sandbox {
   const root = options.root ?? mkdtempSync(join(tmpdir(), 'jk-e2e-'));
   const at = (name: string) => join(root, name);
-  const [home, state, config, project, journal] = [
-    'home',
-    'state',
-    'config',
-    'project',
-    'journal.ndjson',
-  ].map(at) as [string, string, string, string, string];
+  const [home, state, config, journal] = ['home', 'state', 'config', 'journal.ndjson'].map(at) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  const project = options.project ?? at('project');
   for (const dir of [home, config, project]) mkdirSync(dir, { recursive: true });
   const env: Record<string, string> = {
     PATH: process.env.PATH ?? '/usr/bin:/bin',

@@ -100,6 +100,14 @@ export async function finishClean(scratch: Scratch, subject: Subject): Promise<v
   const { rowsWithoutManifest } = await scratch.store.load();
   const row = rowsWithoutManifest.find(({ container_base }) => container_base === subject.base);
   if (row === undefined) return;
-  const plan = planFinishClean({ planId: planId(), now: now(), row, backend: 'standalone' });
+  const plan = planFinishClean({
+    planId: planId(),
+    now: now(),
+    row,
+    backend: 'standalone',
+    dataDir: 'unknown',
+    nonce: 'nonce',
+    graceMs: 1_000,
+  });
   await execute(plan, scratch.ports());
 }
