@@ -31,7 +31,6 @@ export interface Scratch {
 interface TourManifest {
   status: string;
   backend?: { standalone?: { pid: number; socket?: string } };
-  docker: { role_container: string };
 }
 
 /** The engine is looked for where the operator's own jackin would; nothing else of their environment is used. */

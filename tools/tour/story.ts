@@ -85,7 +85,7 @@ async function work(session: Session): Promise<void> {
   ]);
   await expectWork(session);
   expectThat((await scratch.processesOf(id)).length > 1, 'the session should run on after the detach');
-  held('notes.txt is in the project, memory.txt in the home of the session, both run on');
+  held('notes.txt is in the project, memory.txt in the home of the session, and the session runs on');
 }
 
 async function lose(session: Session): Promise<void> {

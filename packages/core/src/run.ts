@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { delimiter, join, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { execa } from 'execa';
+import { afterAwake, awakeSignal } from './deadline.ts';
 import { errorCode } from './file-errors.ts';
 
 export interface RunOptions {
@@ -46,17 +47,19 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  */
 export async function runProcess(file: string, args: string[], options: RunOptions): Promise<RunResult> {
   const timeoutMs = Math.min(Math.max(Math.ceil(options.timeoutMs), 1), MAX_TIMER_MS - 3 * GRACE_MS);
+  const limit = awakeSignal(timeoutMs, 'timeout');
   let child: Child;
   try {
-    child = spawn(file, args, timeoutMs, options);
+    child = spawn(file, args, limit.signal, options);
   } catch (error) {
+    limit.clear();
     // Arguments no program can be given (NUL bytes). The library's message quotes them; they may be secret.
     return { ...nothingRan, failure: error instanceof TypeError ? 'invalid arguments' : String(error) };
   }
   const maxBytes = options.maxOutputBytes ?? DEFAULT_OUTPUT_BYTES;
   const stdout = collect(child.stdout, maxBytes, () => child.kill());
   const stderr = collect(child.stderr, maxBytes, () => child.kill());
-  const result = await settle(child, timeoutMs);
+  const result = await settle(child, timeoutMs).finally(limit.clear);
   const collected = {
     stdout: stdout.bytes(),
     stderr: stderr.bytes(),
@@ -65,13 +68,13 @@ export async function runProcess(file: string, args: string[], options: RunOptio
   if (result === null) {
     return { ...nothingRan, ...collected, timedOut: true, failure: `${file} does not end, even when killed` };
   }
-  if (collected.truncated || result.timedOut || result.isCanceled) endGroup(child.pid);
+  if (collected.truncated || result.isCanceled) endGroup(child.pid);
   const started = child.pid !== undefined;
   return {
     ...collected,
     exitCode: result.exitCode ?? null,
     signal: result.signal ?? null,
-    timedOut: result.timedOut,
+    timedOut: result.isCanceled && limit.signal.aborted,
     notFound:
       !started &&
       !String(result.originalMessage).includes('"cwd"') &&
@@ -82,17 +85,16 @@ export async function runProcess(file: string, args: string[], options: RunOptio
 
 type Child = ReturnType<typeof spawn>;
 
-function spawn(file: string, args: string[], timeoutMs: number, options: RunOptions) {
+function spawn(file: string, args: string[], limit: AbortSignal, options: RunOptions) {
   return execa(file, args, {
     reject: false,
     buffer: false,
-    timeout: timeoutMs,
+    cancelSignal: options.signal === undefined ? limit : AbortSignal.any([limit, options.signal]),
     killDescendants: true,
     forceKillAfterDelay: GRACE_MS,
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(options.env === undefined ? {} : { env: options.env }),
-    ...(options.signal === undefined ? {} : { cancelSignal: options.signal }),
   });
 }
 
@@ -116,8 +118,8 @@ function isMissing(file: string, code: string | undefined, env: Record<string, s
 
 /** The result, or null when the child outlives every attempt to end it (uninterruptible in the kernel). */
 async function settle(child: Child, timeoutMs: number) {
-  const timers: NodeJS.Timeout[] = [];
-  const after = (ms: number, action: () => void) => timers.push(setTimeout(action, ms));
+  const timers: (() => void)[] = [];
+  const after = (ms: number, action: () => void) => timers.push(afterAwake(ms, action));
   // A descendant that still holds the pipes would keep them open for as long as it likes.
   child.nodeChildProcess.once('exit', () =>
     after(GRACE_MS, () => {
@@ -129,7 +131,7 @@ async function settle(child: Child, timeoutMs: number) {
   try {
     return await Promise.race([child, gaveUp]);
   } finally {
-    for (const timer of timers) clearTimeout(timer);
+    for (const cancel of timers) cancel();
   }
 }
 

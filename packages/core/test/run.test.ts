@@ -100,6 +100,13 @@ describe('runProcess', () => {
     expect(String(result.stdout)).toBe('before\n');
   });
 
+  test('a child that ended while we were stopped ended in time', async () => {
+    const result = runProcess('sh', ['-c', 'sleep 0.2; echo done'], { timeoutMs: 500 });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
+    expect(await result).toMatchObject({ timedOut: false, exitCode: 0, stdout: Buffer.from('done\n') });
+  });
+
   test('a timeout ends a child that ignores SIGTERM, and its children that do', async () => {
     const { path, connected } = await lifeline();
     const grandchild = `trap '' TERM; exec ${process.execPath} -e 'require("net").connect(process.argv[1]); process.on("SIGTERM", () => {})' ${path}`;

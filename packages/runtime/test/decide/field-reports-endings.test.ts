@@ -1,51 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   classifyExit,
-  decideExit,
   describeInstance,
   interruptedByHostLoss,
   planReconcile,
-  planRestore,
-  type RestorePlan,
 } from '../../src/decide/index.ts';
-import type { InstanceFacts } from '../../src/index.ts';
-import {
-  answers,
-  CALL,
-  causeOf,
-  container,
-  type FactChange,
-  factsOf,
-  NOW,
-  RUNNING,
-  SESSION,
-} from './fixtures.ts';
-
-const GONE = { container: { state: 'missing' } } as const;
-const docker = (change: FactChange) => factsOf('docker', change);
-const restore = (facts: InstanceFacts, startFailure: string | null = null): RestorePlan =>
-  planRestore({ ...CALL, facts, session: SESSION, startFailure });
-const _TARGET = {
-  workspaceName: 'proj',
-  hostWorkdirFingerprint: 'sha256:abc',
-  roleKey: 'the-architect',
-  agent: 'claude',
-};
-const clean = { value: 'clean', source: 'workspace' } as const;
-const exitWith = (
-  classification: ReturnType<typeof classifyExit>,
-  otherSessionsAlive: 'yes' | 'no' | 'unknown' = 'no',
-) =>
-  decideExit({
-    classification,
-    policy: clean,
-    canAsk: false,
-    isolated: [],
-    otherSessionsAlive,
-    choice: null,
-  });
-const _removals = (result: RestorePlan) =>
-  result.outcome === 'blocked' ? [] : result.plan.steps.filter((step) => step.op.startsWith('remove'));
+import { docker, exitWith, GONE, restore } from './field-report.ts';
+import { answers, CALL, causeOf, container, NOW, RUNNING } from './fixtures.ts';
 
 describe('field reports about endings and engines', () => {
   test('O24: nothing is cleaned up while another attached session is alive, or may be', () => {

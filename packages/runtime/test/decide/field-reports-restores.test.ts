@@ -1,53 +1,22 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   candidatesFor,
-  type classifyExit,
   classifyStartFailure,
-  decideExit,
   planEject,
   planReconcile,
-  planRestore,
   planStop,
   type RestorePlan,
 } from '../../src/decide/index.ts';
-import type { ImageFact, InstanceFacts } from '../../src/index.ts';
-import {
-  answers,
-  BASE,
-  CALL,
-  container,
-  type FactChange,
-  factsOf,
-  IMAGE,
-  NOW,
-  OTHER_IMAGE,
-  RUNNING,
-  SESSION,
-} from './fixtures.ts';
+import type { ImageFact } from '../../src/index.ts';
+import { docker, GONE, restore } from './field-report.ts';
+import { answers, BASE, CALL, container, IMAGE, NOW, OTHER_IMAGE, RUNNING } from './fixtures.ts';
 
-const GONE = { container: { state: 'missing' } } as const;
-const docker = (change: FactChange) => factsOf('docker', change);
-const restore = (facts: InstanceFacts, startFailure: string | null = null): RestorePlan =>
-  planRestore({ ...CALL, facts, session: SESSION, startFailure });
 const TARGET = {
   workspaceName: 'proj',
   hostWorkdirFingerprint: 'sha256:abc',
   roleKey: 'the-architect',
   agent: 'claude',
 };
-const clean = { value: 'clean', source: 'workspace' } as const;
-const _exitWith = (
-  classification: ReturnType<typeof classifyExit>,
-  otherSessionsAlive: 'yes' | 'no' | 'unknown' = 'no',
-) =>
-  decideExit({
-    classification,
-    policy: clean,
-    canAsk: false,
-    isolated: [],
-    otherSessionsAlive,
-    choice: null,
-  });
 const removals = (result: RestorePlan) =>
   result.outcome === 'blocked' ? [] : result.plan.steps.filter((step) => step.op.startsWith('remove'));
 
