@@ -65,7 +65,7 @@ describe('SIGKILL of a jackin in every step of its plan leaves an honest state, 
         },
       });
     },
-    5 * MINUTES,
+    10 * MINUTES,
   );
 
   test(
@@ -87,7 +87,7 @@ describe('SIGKILL of a jackin in every step of its plan leaves an honest state, 
       });
       await removeWholly(instance);
     },
-    5 * MINUTES,
+    10 * MINUTES,
   );
 
   test(
@@ -101,7 +101,7 @@ describe('SIGKILL of a jackin in every step of its plan leaves an honest state, 
       });
       expectNothingLeft(sandbox);
     },
-    5 * MINUTES,
+    10 * MINUTES,
   );
 
   test(
@@ -115,7 +115,7 @@ describe('SIGKILL of a jackin in every step of its plan leaves an honest state, 
       });
       expectNothingLeft(sandbox);
     },
-    5 * MINUTES,
+    10 * MINUTES,
   );
 });
 

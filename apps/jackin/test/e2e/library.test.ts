@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { JackinError, toJackinError } from '@jackin/core';
-import { type LoadRequest, planClean, REMOVING_OPS, type StepOp } from '@jackin/runtime';
+import { planClean, REMOVING_OPS, type StepOp } from '@jackin/runtime';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { snapshot } from './support/evidence.ts';
 import { hasNotes, type Instance, killInstance, writeNotes } from './support/instance.ts';
-import { FAULTS, type Fault, type Library, type Method, openLibrary } from './support/library.ts';
+import { FAULTS, type Fault, type Library, LOAD, type Method, openLibrary } from './support/library.ts';
 import { createSandbox, eventually, type Sandbox } from './support/sandbox.ts';
 
 const MINUTES = 60_000;
@@ -261,22 +261,6 @@ describe('a backend that fails at one method', () => {
     return instance;
   }
 });
-
-const LOAD: LoadRequest = {
-  ...quiet,
-  role: 'shell',
-  target: null,
-  agent: 'shell',
-  session: 'new',
-  policy: null,
-  detach: true,
-  mounts: [],
-  mountIsolation: [],
-  limits: {},
-  backend: 'standalone',
-  command: ['sleep', '1000'],
-  force: false,
-};
 
 /** The codes a command ended with; for exile those of its report. */
 async function failures(verb: Verb, library: Library, subject: Instance): Promise<string[]> {

@@ -122,7 +122,7 @@ describe('a lock owner that is stopped for 30 seconds', () => {
       const outcomes = await Promise.allSettled(SLEEPERS.map(sleepsThrough));
       expect(outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))).toEqual([]);
     },
-    4 * MINUTES,
+    10 * MINUTES,
   );
 
   async function sleepsThrough({ verb, flag, op, data, next }: Sleeper): Promise<void> {

@@ -17,7 +17,7 @@ import { stepsBegun } from './support/journal.ts';
 import { begin } from './support/moments.ts';
 import { type CliResult, createSandbox, type Sandbox } from './support/sandbox.ts';
 
-const REPETITIONS = Number(process.env.REPS ?? 20);
+const REPETITIONS = 20;
 const MINUTES = 60_000;
 
 let sandbox: Sandbox;
@@ -48,7 +48,7 @@ describe('two real jackins released from a barrier at the contended step, 20 tim
         await expectStarted(state, raced, [{ id, base }], last);
       });
     },
-    4 * MINUTES,
+    10 * MINUTES,
   );
 
   test(
@@ -65,7 +65,7 @@ describe('two real jackins released from a barrier at the contended step, 20 tim
         await expectStarted(state, raced, instances, last);
       });
     },
-    4 * MINUTES,
+    10 * MINUTES,
   );
 
   test(
@@ -89,7 +89,7 @@ describe('two real jackins released from a barrier at the contended step, 20 tim
       await remove(sandbox, instance);
       expectNothingLeft(sandbox);
     },
-    4 * MINUTES,
+    10 * MINUTES,
   );
 
   test(
@@ -113,7 +113,7 @@ describe('two real jackins released from a barrier at the contended step, 20 tim
       if (instance !== null) await remove(sandbox, instance);
       expectNothingLeft(sandbox);
     },
-    5 * MINUTES,
+    10 * MINUTES,
   );
 });
 

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { sep } from 'node:path';
 
 /**
- * Loaded into a command before its own code (`--import`). It changes nothing the command does; it only chooses the
+ * Loaded into a command before its own code (`--import`, without types: a command must start fast). It changes nothing the command does; it only chooses the
  * moment: right before the command's write number `at` below `under` the disk is filled to its last byte, or the
  * directory is mounted read-only. Every write that counts is told in `log`.
  */
@@ -45,9 +45,10 @@ function install(fault: DiskFault): void {
   const takes = (path: string): boolean => existsSync(path);
   const isLock = (path: string): boolean => path.endsWith('.lock.d');
 
-  // A full disk refuses what needs space; a file system without one of these calls refuses every change.
-  watch('open', opens);
-  if (kind === 'readonly') {
+  // A full disk refuses what needs space. On a read-only one the first of several calls that make one change does not
+  // matter: what was written beside a file counts when it is renamed.
+  if (kind === 'full') watch('open', opens);
+  else {
     watch('rename', () => true);
     watch('mkdir', (path) => makes(path) && !isLock(path));
     watch('unlink', takes);

@@ -11,6 +11,7 @@ import {
   execute,
   type InstanceFacts,
   type Jackin,
+  type LoadRequest,
   type Prompts,
   REMOVING_OPS,
   type StepOp,
@@ -38,6 +39,25 @@ export interface LibraryOptions {
 export const FAULTS = ['error', 'hang', 'nonsense'] as const;
 export type Fault = (typeof FAULTS)[number];
 export type Method = Exclude<keyof Backend, 'kind'>;
+
+/** `load shell --new --detach --backend standalone -- sleep 1000` in the project. */
+export const LOAD: LoadRequest = {
+  acceptLoss: false,
+  allowDrift: false,
+  dryRun: false,
+  role: 'shell',
+  target: null,
+  agent: 'shell',
+  session: 'new',
+  policy: null,
+  detach: true,
+  mounts: [],
+  mountIsolation: [],
+  limits: {},
+  backend: 'standalone',
+  command: ['sleep', '1000'],
+  force: false,
+};
 
 export function openLibrary({ env, project }: Sandbox, options: LibraryOptions = {}): Library {
   const paths = resolvePaths(env);

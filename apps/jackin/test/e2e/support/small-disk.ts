@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type CountedWrite, type DiskFault, FAULT_VARIABLE, FILLER } from './disk-fault.ts';
 import { type Instance, killInstance } from './instance.ts';
 import { type CliResult, createSandbox, type Sandbox } from './sandbox.ts';
 
-const PRELOAD = fileURLToPath(new URL('./disk-fault.ts', import.meta.url));
+const PRELOAD = new URL('./disk-fault.ts', import.meta.url);
 
 /** A sandbox whose state directory is a small file system of its own. Needs root. */
 export interface SmallDisk extends Sandbox {
@@ -26,6 +26,8 @@ export function createSmallDisk(): SmallDisk {
   const { state } = sandbox;
   mkdirSync(state);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=2m,mode=0700', 'none', state]);
+  const preload = join(sandbox.root, 'disk-fault.mjs');
+  writeFileSync(preload, stripTypeScriptTypes(readFileSync(PRELOAD, 'utf8')));
   let readOnly = false;
   const heal = (): void => {
     rmSync(join(state, FILLER), { force: true });
@@ -41,7 +43,7 @@ export function createSmallDisk(): SmallDisk {
       const log = join(sandbox.root, `writes-${commands}.ndjson`);
       const fault: DiskFault = { under: state, at, kind, log };
       const result = await sandbox.jackin(args, {
-        env: { NODE_OPTIONS: `--import=${PRELOAD}`, [FAULT_VARIABLE]: JSON.stringify(fault) },
+        env: { NODE_OPTIONS: `--import=${preload}`, [FAULT_VARIABLE]: JSON.stringify(fault) },
       });
       const refused = writesIn(log).find(({ write }) => write === at) ?? null;
       readOnly = kind === 'readonly' && refused !== null;
