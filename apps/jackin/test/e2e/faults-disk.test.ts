@@ -152,8 +152,6 @@ describe.each(isRoot ? (['full', 'readonly'] as const) : [])(
             expect(made.length).toBeLessThanOrEqual(1);
             for (const instance of made) {
               if (result.code !== 0) expect(result.json().error.message).toContain(instance.base);
-              if (result.json().error && !result.json().error.details.failed_step)
-                console.error(result.refused, result.json());
               const step = result.json().error?.details.failed_step?.op ?? 'none';
               const status = await statusOf(instance);
               expect(status).toMatch(/^(failed_setup|restore_available|crashed|running|active)$/);

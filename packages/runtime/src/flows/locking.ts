@@ -27,7 +27,7 @@ export async function withInstanceLock<T>(
   } finally {
     // An instance that is gone leaves no lock behind, also when it went away while we waited for it.
     const remove = !(await exists(place.dir));
-    await lock.release({ remove });
+    await giveBack(lock, world.events, { remove });
     if (remove) await removeDeadLocks(world);
   }
 }

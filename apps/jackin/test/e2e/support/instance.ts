@@ -47,7 +47,7 @@ export function instanceLock(sandbox: Sandbox, { base }: Instance): string {
 }
 
 /** The base names of the index. */
-export function indexed(sandbox: Sandbox): string[] {
+function indexed(sandbox: Sandbox): string[] {
   const { instances } = JSON.parse(readFileSync(join(sandbox.state, 'data/instances.json'), 'utf8'));
   return instances.map((row: { container_base: string }) => row.container_base);
 }
