@@ -10,6 +10,8 @@ export default {
     ...preset,
     displayName: name,
     rootDir: dir,
+    // Several real commands for every single write: `npm run test:long`.
+    testPathIgnorePatterns: process.env.JACKIN_LONG_TESTS === '1' ? [] : ['e2e/faults-disk'],
   })),
   testTimeout: 30_000,
   maxWorkers: 2,

@@ -5,7 +5,7 @@ export * from './errors.ts';
 export { errorCode, fileSystemError } from './file-errors.ts';
 export * from './file-system.ts';
 export * from './files.ts';
-export * from './give-back.ts';
+export { giveBack } from './give-back.ts';
 export * from './ids.ts';
 export * from './journal.ts';
 export { acquireLock } from './lock.ts';

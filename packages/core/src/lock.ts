@@ -3,6 +3,7 @@ import { systemClock } from './clock.ts';
 import { JackinError } from './errors.ts';
 import { shellWord } from './file-errors.ts';
 import { ensurePrivateDir } from './files.ts';
+import { releaseStuck } from './give-back.ts';
 import { newNonce } from './ids.ts';
 import { GUARD_WAIT_MS, withLockGuard } from './lock-guard.ts';
 import { createLock, type Lock, type LockOptions } from './lock-handle.ts';
@@ -30,6 +31,7 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
   const deadline = clock.monotonicMs() + options.waitMs;
   await ensurePrivateDir(dirname(resolve(options.locksDb)));
   await ensurePrivateDir(dirname(target));
+  await releaseStuck(target);
   let watch: LockWatch | undefined;
   try {
     for (;;) {

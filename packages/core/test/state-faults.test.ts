@@ -116,10 +116,15 @@ function onReadOnlyFileSystem() {
       },
     ]);
     expect(await inspectLock(join(path, 'jk-1.lock'))).toMatchObject({ state: 'held' });
+    // Whoever asks for it in this process is told what is wrong, and has it as soon as it can be given back.
+    const error = await failureOf(lockIn(path));
+    expect(error).toMatchObject({
+      code: 'STATE_NOT_WRITABLE',
+      message: expect.stringContaining('jk-1.lock'),
+    });
     remount('rw');
-    await giveBack(lock, (event) => told.push(event));
+    await (await lockIn(path)).release();
     expect(told).toHaveLength(1);
-    expect(await inspectLock(join(path, 'jk-1.lock'))).toEqual({ state: 'free' });
   });
 
   test('a lock held before can be inspected, is still held, and is released once that is possible', async () => {

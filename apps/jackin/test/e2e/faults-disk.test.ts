@@ -151,8 +151,11 @@ describe.each(isRoot ? (['full', 'readonly'] as const) : [])(
             const made = instancesIn(disk.state).filter(({ id }) => id !== old.id);
             expect(made.length).toBeLessThanOrEqual(1);
             for (const instance of made) {
-              if (result.code !== 0) expect(result.json().error.message).toContain(instance.base);
-              const step = result.json().error?.details.failed_step?.op ?? 'none';
+              const step = result.json().error?.details.failed_step.op ?? 'none';
+              // What cannot be taken back while it is being made is found by the next look.
+              if (!['none', 'create_instance'].includes(step)) {
+                expect(result.json().error.message).toContain(instance.base);
+              }
               const status = await statusOf(instance);
               expect(status).toMatch(/^(failed_setup|restore_available|crashed|running|active)$/);
               // Once for each place where it can break off, so that the whole takes its time and no more.
@@ -220,11 +223,10 @@ describe.each(isRoot ? (['full', 'readonly'] as const) : [])(
           const next = begun
             ? ['purge', session.id, '--yes', '--json']
             : ['stop', session.id, '--clean', '--json'];
-          const { code, stdout } = await disk.jackin(next);
-          expect([next, code, stdout]).toEqual([next, 0, expect.any(String)]);
+          expect(await ended(next, session)).toMatchObject({ outcome: 'cleaned' });
           expect(await disk.traces(session)).toEqual([]);
         });
-        expect(failed.length).toBeGreaterThanOrEqual(8);
+        expect(failed.length).toBeGreaterThanOrEqual(atLeast(8));
         expect(leftovers()).toEqual([]);
       },
       8 * MINUTES,

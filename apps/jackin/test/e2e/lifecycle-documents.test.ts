@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { fakeAgent } from './support/agents.ts';
@@ -56,57 +54,3 @@ describe('the documents of --json', () => {
     expect(typeErrors(join(sandbox.root, 'typed'), documents)).toBe('');
   });
 });
-
-describe('field reports', () => {
-  test('O84: what comes back continues the conversation of the agent, where one was captured', async () => {
-    const codex = fakeAgent(sandbox, 'codex');
-    const instance = await codex.load();
-    await codex.pid();
-    expect(codex.args()).toBe('');
-    await killInstance(instance);
-    captured(instance.base);
-    const row = (await sandbox.jackin(['status', instance.id, '--json'])).json().data.instances[0];
-    expect(row).toMatchObject({ status: 'crashed', conversation: 'flag' });
-    const { json } = await sandbox.jackin(['resume', instance.id, '--detach', '--json'], { env: codex.env });
-    expect(json().data).toMatchObject({ tier: 1, conversation: 'flag' });
-    await expect(codex.pid()).resolves.toBeGreaterThan(0);
-    expect(codex.args()).toBe('resume token-of-the-conversation');
-  });
-
-  test('O86: state lies below HOME by default, and doctor warns about a place that a reboot empties', async () => {
-    // Not below /tmp, which is such a place itself.
-    const home = mkdtempSync(join('/var/tmp', 'jk-e2e-home-'));
-    try {
-      const env = {
-        HOME: home,
-        JACKIN_HOME_DIR: '',
-        TMPDIR: tmpdir(),
-        XDG_STATE_HOME: '/dev/shm/jackin-state',
-      };
-      const usual = await finding(env);
-      expect(usual.severity).toBe('ok');
-      const place = await finding({ ...env, JACKIN_HOME_DIR: join(home, '.jackin') });
-      expect(place).toEqual(usual);
-      expect(await finding({ ...env, JACKIN_HOME_DIR: '/dev/shm/jackin-state' })).toMatchObject({
-        severity: 'warning',
-        message: expect.stringContaining('/dev/shm/jackin-state is on tmpfs'),
-        hint: expect.stringContaining('JACKIN_HOME_DIR'),
-      });
-    } finally {
-      rmSync(home, { recursive: true });
-    }
-  });
-});
-
-/** The conversation's id, as a session leaves it with the instance. */
-function captured(base: string): void {
-  const file = join(sandbox.state, 'data', base, '.jackin/instance.json');
-  const entry = { cwd: sandbox.project, captured_at: new Date().toISOString(), source: 'session file' };
-  const resume = { codex: { token: 'token-of-the-conversation', ...entry } };
-  writeFileSync(file, JSON.stringify({ ...sandbox.manifest(base), resume }));
-}
-
-async function finding(env: Record<string, string>): Promise<Record<string, string>> {
-  const { json } = await sandbox.jackin(['doctor', '--json'], { env });
-  return json().data.findings.find((one: { check: string }) => one.check === 'state.file_system');
-}

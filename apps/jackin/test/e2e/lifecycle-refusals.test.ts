@@ -152,3 +152,42 @@ describe('a command that cannot be carried out', () => {
     expect(instances).toEqual([instance.base]);
   });
 });
+
+describe('without a terminal', () => {
+  test.each(['load', 'resume', 'hardline'])(
+    '%s does not attach: usage error, and nothing is made or changed',
+    async (verb) => {
+      const instance = verb === 'load' ? null : await sandbox.loadShell(WAITING);
+      const before = snapshot(sandbox.state);
+      const command =
+        instance === null
+          ? ['load', 'shell', sandbox.project, '--new', '--backend', 'standalone']
+          : [verb, instance.id];
+      const { code, stdout, stderr } = await sandbox.jackin(command);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain('TERMINAL_REQUIRED');
+      expect(stderr).toContain(verb === 'hardline' ? '--inspect' : '--detach');
+      expect(snapshot(sandbox.state)).toEqual(before);
+    },
+  );
+
+  test.each(['--keep', '--clean'])(
+    '%s has nothing to decide about a detached session and is refused',
+    async (flag) => {
+      const command = [
+        'load',
+        'shell',
+        sandbox.project,
+        '--new',
+        '--detach',
+        '--json',
+        '--backend',
+        'standalone',
+        flag,
+      ];
+      const { code, json } = await sandbox.jackin(command);
+      expect({ code, error: json().error }).toMatchObject({ code: 2, error: { code: 'USAGE' } });
+      expect(snapshot(sandbox.state)).toEqual(['nothing']);
+    },
+  );
+});

@@ -1,11 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { agentPid, atTerminal, loadAttached, WAITING } from './support/attached.ts';
+import { agentPid, WAITING } from './support/attached.ts';
 import { capsulePid, isAlive, keptOf, rebooted } from './support/evidence.ts';
 import { type Instance, killInstance, processesOf, statusOf } from './support/instance.ts';
 import { createSandbox, eventually, type Sandbox } from './support/sandbox.ts';
-import type { TerminalSession } from './support/terminal.ts';
 
 jest.setTimeout(120_000);
 
@@ -17,16 +16,11 @@ const WORK = [
 ];
 
 let sandbox: Sandbox;
-let terminals: TerminalSession[];
 
 beforeEach(() => {
   sandbox = createSandbox();
-  terminals = [];
 });
-afterEach(async () => {
-  for (const terminal of terminals) terminal.close();
-  await sandbox.dispose();
-});
+afterEach(() => sandbox.dispose());
 
 describe('the main job', () => {
   test('a detached load starts a session that writes into project and HOME and runs on when jackin is gone', async () => {
@@ -229,126 +223,6 @@ describe('the main job', () => {
     expect(severities).not.toContain('error');
     // Looking makes nothing.
     expect(existsSync(sandbox.state)).toBe(false);
-  });
-});
-
-describe('field reports', () => {
-  test('O24: nothing is cleaned up while another session of the instance is alive', async () => {
-    sandbox.writeConfig('dirty_exit_policy = "clean"\n');
-    const { terminal, instance } = await loadAttached(sandbox, ['--clean']);
-    terminals.push(terminal);
-    const second = atTerminal(sandbox, ['hardline', instance.id, '--shell']);
-    terminals.push(second);
-    await second.waitFor(/[$#]$/m, 60_000);
-    second.type('echo nested=$((40+2))\r');
-    await second.waitFor('nested=42');
-
-    terminal.type('\r');
-    expect(await terminal.exited(60_000)).toBe(0);
-    await terminal.waitFor(`${instance.base} runs on, status running.`);
-    await terminal.waitFor('another session is alive');
-    second.type('echo still=$((80+4)); pwd\r');
-    await second.waitFor('still=84');
-    await second.waitFor(sandbox.project);
-    expect(keptOf(sandbox, instance)).toContain('row');
-
-    // The last one out decides by the policy.
-    second.type('exit\r');
-    expect(await second.exited(60_000)).toBe(0);
-    await second.waitFor(`${instance.base} was cleaned up.`);
-    expect(await sandbox.traces(instance)).toEqual([]);
-  });
-
-  test('O49: a supervisor whose agent is dead gets its agent back in place', async () => {
-    const { terminal, instance } = await loadAttached(sandbox);
-    terminals.push(terminal);
-    const [capsule, agent] = [capsulePid(sandbox, instance), await agentPid(sandbox, instance)];
-    // An attached client that does not react holds the supervisor while its agent is gone.
-    process.kill(terminal.jackinPid(), 'SIGSTOP');
-    process.kill(agent, 'SIGKILL');
-    await eventually('the supervisor saw it end', async () => {
-      const row = await statusOf(sandbox, instance);
-      return row?.agent_alive === 'no' && row.container === 'running';
-    });
-
-    expect(await resumed(instance)).toMatchObject({
-      tier: 0,
-      status: 'running',
-      returned: ['home', 'working_tree', 'live_processes'],
-      did_not_return: ['agent_process'],
-    });
-    const next = await agentPid(sandbox, instance, agent);
-    expect(isAlive(next)).toBe(true);
-    expect(capsulePid(sandbox, instance)).toBe(capsule);
-
-    // What the sleeper saw is about the agent that ended, not about the one that lives.
-    process.kill(terminal.jackinPid(), 'SIGCONT');
-    expect(await terminal.exited(60_000)).toBe(0);
-    await terminal.waitFor(`${instance.base} runs on, status running.`);
-    expect(isAlive(next)).toBe(true);
-    expect(await statusOf(sandbox, instance)).toMatchObject({
-      status: 'running',
-      cause: null,
-      agent_alive: 'yes',
-    });
-  });
-
-  test('O62: what a killed jackin and a killed supervisor left recorded is bound anew at the next start', async () => {
-    const { terminal, instance } = await loadAttached(sandbox);
-    terminals.push(terminal);
-    const agent = await agentPid(sandbox, instance);
-    process.kill(terminal.jackinPid(), 'SIGKILL');
-    await eventually('jackin is gone', () => !isAlive(terminal.jackinPid()));
-    expect(await resumed(instance)).toMatchObject({ tier: 0, did_not_return: [] });
-    expect(await agentPid(sandbox, instance)).toBe(agent);
-
-    await killInstance(instance);
-    const stale = sandbox.manifest(instance.base);
-    expect(await resumed(instance)).toMatchObject({ tier: 1, status: 'running' });
-    const fresh = sandbox.manifest(instance.base);
-    expect(fresh.backend.standalone.pid).not.toBe(stale.backend.standalone.pid);
-    expect(isAlive(fresh.backend.standalone.pid)).toBe(true);
-    const running = fresh.sessions.filter((session: { status: string }) => session.status === 'running');
-    expect(running).toHaveLength(1);
-    expect(stale.sessions.map((session: { session_id: string }) => session.session_id)).not.toContain(
-      running[0].session_id,
-    );
-
-    const back = atTerminal(sandbox, ['hardline', instance.id]);
-    terminals.push(back);
-    await back.waitFor('ready 2', 60_000);
-    back.type('\u0002d');
-    expect(await back.exited(60_000)).toBe(0);
-  });
-
-  test('O84: a paused and then killed session tells its state and last output, and comes back with its conversation', async () => {
-    const instance = await sandbox.loadShell([
-      'sh',
-      '-c',
-      'echo last words; echo kept >"$HOME/memory.txt"; sleep 1000',
-    ]);
-    const screen = join(sandbox.state, 'data', instance.base, 'state/screen.json');
-    await eventually(
-      'the screen is on disk',
-      () => existsSync(screen) && readFileSync(screen, 'utf8').includes('last words'),
-    );
-    const processes = await processesOf(instance.id);
-    for (const { pid } of processes) process.kill(pid, 'SIGSTOP');
-    expect(await statusOf(sandbox, instance)).toMatchObject({
-      status: 'running',
-      container: 'running',
-      agent_alive: 'unknown',
-    });
-    await killInstance(instance);
-
-    const { json } = await sandbox.jackin(['status', instance.id, '--detail', '--json']);
-    const [row] = json().data.instances;
-    expect(row).toMatchObject({ status: 'crashed', cause: 'capsule_crash', agent_alive: 'no' });
-    expect(row.last_screen.join('\n')).toContain('last words');
-    expect(await resumed(instance)).toMatchObject({ tier: 1, did_not_return: ['live_processes'] });
-    const memory = join(sandbox.state, 'data', instance.base, 'home/memory.txt');
-    expect(readFileSync(memory, 'utf8')).toBe('kept\n');
-    expect(sandbox.manifest(instance.base).recipe.workdir).toBe(sandbox.project);
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { fakeAgent } from './support/agents.ts';
 import { agentPid, atTerminal, loadAttached, recordWorktree, rows, WAITING } from './support/attached.ts';
-import { ended, isAlive, keptOf, snapshot } from './support/evidence.ts';
+import { ended, isAlive, keptOf } from './support/evidence.ts';
 import { type Instance, statusOf } from './support/instance.ts';
 import { createSandbox, type Sandbox } from './support/sandbox.ts';
 import type { TerminalSession } from './support/terminal.ts';
@@ -231,45 +231,6 @@ describe('an end that was not clean', () => {
       }
       expect(keptOf(sandbox, instance)).toEqual(expect.arrayContaining(before));
       expect(decisions()).toEqual([]);
-    },
-  );
-});
-
-describe('without a terminal', () => {
-  test.each(['load', 'resume', 'hardline'])(
-    '%s does not attach: usage error, and nothing is made or changed',
-    async (verb) => {
-      const instance = verb === 'load' ? null : await sandbox.loadShell(WAITING);
-      const before = snapshot(sandbox.state);
-      const command =
-        instance === null
-          ? ['load', 'shell', sandbox.project, '--new', '--backend', 'standalone']
-          : [verb, instance.id];
-      const { code, stdout, stderr } = await sandbox.jackin(command);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-      expect(stderr).toContain('TERMINAL_REQUIRED');
-      expect(stderr).toContain(verb === 'hardline' ? '--inspect' : '--detach');
-      expect(snapshot(sandbox.state)).toEqual(before);
-    },
-  );
-
-  test.each(['--keep', '--clean'])(
-    '%s has nothing to decide about a detached session and is refused',
-    async (flag) => {
-      const command = [
-        'load',
-        'shell',
-        sandbox.project,
-        '--new',
-        '--detach',
-        '--json',
-        '--backend',
-        'standalone',
-        flag,
-      ];
-      const { code, json } = await sandbox.jackin(command);
-      expect({ code, error: json().error }).toMatchObject({ code: 2, error: { code: 'USAGE' } });
-      expect(snapshot(sandbox.state)).toEqual(['nothing']);
     },
   );
 });

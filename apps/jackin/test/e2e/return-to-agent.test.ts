@@ -244,9 +244,13 @@ function track(load: AttachedLoad): AttachedLoad {
   return load;
 }
 
-/** How often the unfinished work was shown. */
+/** How often the unfinished work was shown, and an answer waited for. */
 function questions(terminal: TerminalSession): number {
-  return terminal.output().split('This session has unfinished work').length - 1;
+  return terminal
+    .output()
+    .split('This session has unfinished work')
+    .slice(1)
+    .filter((text) => text.includes('Press Enter')).length;
 }
 
 async function allKept(instance: Instance, tree: RecordedWorktree): Promise<void> {

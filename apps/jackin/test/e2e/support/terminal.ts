@@ -28,10 +28,11 @@ export interface TerminalSession {
 
 /**
  * A holder shell keeps the terminal while jackin runs and ends, so that the settings can be compared whatever killed
- * it: it notes `stty -g`, runs jackin, notes the exit code, then waits.
+ * it: it notes `stty -g`, runs jackin, notes the exit code, then waits. A Ctrl-C that the terminal makes a signal is
+ * jackin's: the holder lives on, as a shell at a prompt does.
  */
 const HOLDER =
-  'mkdir -p "$0"; stty -g >"$0/before"; sh -c \'echo $$ >"$0/pid"; exec "$@"\' "$0" "$@"; echo $? >"$0/code"; exec sleep 3600';
+  'trap : INT; mkdir -p "$0"; stty -g >"$0/before"; sh -c \'echo $$ >"$0/pid"; exec "$@"\' "$0" "$@"; echo $? >"$0/code"; exec sleep 3600';
 
 export function openTerminal(
   sandbox: Sandbox,
