@@ -149,6 +149,15 @@ describe('an agent and a shell beside it', () => {
     expect(await record()).toMatchObject({ ended_by: 'agent', ...how, agent: 'codex', session_id });
   });
 
+  test.each([
+    ['crashed', 'exit 1', { ended_by: 'agent', code: 1, agent: 'codex' }],
+    ['ended well', 'exit 0', { ended_by: 'request', nonce: 'a-nonce-of-the-host' }],
+  ])('the agent %s and then the shell is ended by request', async (_, agentEnd, how) => {
+    const { client } = await both(agentEnd, 'exit 0');
+    await client.stop({ nonce: 'a-nonce-of-the-host', graceMs: 500 });
+    expect(await record()).toMatchObject(how);
+  });
+
   test('a crash is over when the agent is started again', async () => {
     const { client, shell, end } = await both('exit 1', 'exit 0');
     const again = agent('read x; exit 0');

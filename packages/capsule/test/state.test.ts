@@ -81,6 +81,7 @@ describe('in the state directory the capsule', () => {
         .split('\n')
         .filter((line) => line.includes('screen.json')),
     ).toHaveLength(1);
+    await capsule.exited;
     expect(readdirSync(capsule.state).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 

@@ -65,6 +65,18 @@ describe('JSON as it was written', () => {
     expect(JSON.parse(formatJsonNode(applyChange(node, before, after)))).toEqual({ keep: 1, added: null });
   });
 
+  test.each(['valueOf', 'toString', '__proto__', 'constructor'])(
+    'a member named %s, as something inherited is, comes and goes like any other',
+    (name) => {
+      const without = JSON.stringify({ b: 1 });
+      const withIt = JSON.stringify({ b: 1, x: 2 }).replace('x', name);
+      const rewritten = (from: string, to: string) =>
+        formatJsonNode(applyChange(parseJsonNode(from), JSON.parse(from), JSON.parse(to)));
+      expect(rewritten(without, withIt)).toBe(`{\n  "b": 1,\n  "${name}": 2\n}\n`);
+      expect(rewritten(withIt, without)).toBe('{\n  "b": 1\n}\n');
+    },
+  );
+
   test('nesting that would exhaust the stack is refused', () => {
     expect(() => parseJsonNode('['.repeat(100_000) + ']'.repeat(100_000))).toThrow(SyntaxError);
   });

@@ -228,8 +228,8 @@ const opOf = (step: string): string => step.replace(/^.*\/\d+-/, '');
 
 /** The instance its plan is about. */
 function instanceOf(lines: JournalLine[]): Instance {
-  const base: string = lines.find(
-    ({ type, container_base }) => type === 'plan' && container_base,
-  )?.container_base;
+  const plan = lines.find(({ type, container_base: base }) => type === 'plan' && base !== null);
+  if (plan === undefined) throw new Error('the command began no plan');
+  const base: string = plan.container_base;
   return { base, id: base.split('-')[1] ?? '' };
 }

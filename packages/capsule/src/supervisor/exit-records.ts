@@ -22,12 +22,12 @@ export interface RecordedEnd {
 export interface ExitRecords {
   /** A session ended. With the last living one the end that counts for all of them is written. */
   sessionEnded(end: RecordedEnd, rest: { anyAlive: boolean }): void;
-  /** The capsule is told to end. `anyAlive`: agents are still running and will be ended by this. */
+  /** The capsule is told to end. `alive`: the agents that are still running and will be ended by this. */
   ending(end: {
     endedBy: 'request' | 'signal';
     nonce?: string;
     capsuleSignal?: string;
-    anyAlive: boolean;
+    alive: readonly string[];
   }): void;
   /**
    * A session of `agent` is about to start: what ended before is over, for all when none is alive and for this agent
@@ -62,11 +62,22 @@ export function createExitRecords(options: ExitRecordOptions): ExitRecords {
     state.writeNow(EXIT_RECORD_FILE, current);
   }
 
+  const isCompanion = (agent: string): boolean => agent === COMPANION && agent !== primary;
+
+  /** The worst end of what was not only opened beside the agent. */
+  function worst(): RecordedEnd | undefined {
+    const ends = [...worstOf.values()].filter(({ agent }) => !isCompanion(agent));
+    return ends.sort((a, b) => badness(b) - badness(a))[0];
+  }
+
+  function writeEnd({ endedBy, code, signal, oom, oomNote, agent, sessionId }: RecordedEnd): void {
+    write({ ended_by: endedBy, code, signal, oom, oom_note: oomNote, agent, session_id: sessionId });
+  }
+
   /** An agent that failed, else the instance's own agent, else what ended last. */
   function decisive(last: RecordedEnd): RecordedEnd {
-    const agents = [...worstOf.values()].filter(({ agent }) => agent !== COMPANION || agent === primary);
-    const [worst] = agents.sort((a, b) => badness(b) - badness(a));
-    if (worst !== undefined && badness(worst) > 0) return worst;
+    const own = worst();
+    if (own !== undefined && badness(own) > 0) return own;
     return (primary === null ? undefined : worstOf.get(primary)) ?? last;
   }
 
@@ -75,11 +86,13 @@ export function createExitRecords(options: ExitRecordOptions): ExitRecords {
       const before = worstOf.get(end.agent);
       if (before === undefined || badness(end) >= badness(before)) worstOf.set(end.agent, end);
       if (anyAlive) return;
-      const { endedBy, code, signal, oom, oomNote, agent, sessionId } = decisive(end);
-      write({ ended_by: endedBy, code, signal, oom, oom_note: oomNote, agent, session_id: sessionId });
+      writeEnd(decisive(end));
     },
-    ending({ endedBy, nonce, capsuleSignal, anyAlive }) {
-      if (!anyAlive && current?.ended_by === 'agent') return;
+    ending({ endedBy, nonce, capsuleSignal, alive }) {
+      if (alive.length === 0 && current?.ended_by === 'agent') return;
+      // The agent failed before: ending what was open beside it does not make that a clean end.
+      const own = alive.every(isCompanion) ? worst() : undefined;
+      if (own !== undefined && badness(own) > 0) return writeEnd(own);
       write({
         ended_by: endedBy,
         ...(nonce === undefined ? {} : { nonce }),

@@ -84,7 +84,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
       signalled ||= record.endedBy === 'signal';
       if (stopping !== null) return stopping;
       clearTimeout(leaving);
-      records.ending({ ...record, anyAlive: sessions.anyAlive });
+      records.ending({ ...record, alive: sessions.all.filter((one) => one.alive).map((one) => one.agent) });
       stopping = end(record.endedBy, graceMs);
       return stopping;
     },

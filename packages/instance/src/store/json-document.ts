@@ -60,11 +60,12 @@ export function applyChange(node: JsonNode, before: unknown, after: unknown): Js
   const known = new Set<string>();
   for (const [key, member] of node.members) {
     known.add(key);
-    const removed = before[key] !== undefined && after[key] === undefined;
-    if (!removed) members.push([key, applyChange(member, before[key], after[key])]);
+    const [old, item] = [own(before, key), own(after, key)];
+    const removed = old !== undefined && item === undefined;
+    if (!removed) members.push([key, applyChange(member, old, item)]);
   }
   for (const [key, item] of Object.entries(after)) {
-    const added = !known.has(key) && item !== undefined && !sameJson(before[key], item);
+    const added = !known.has(key) && item !== undefined && !sameJson(own(before, key), item);
     if (added) members.push([key, toJsonNode(item)]);
   }
   return { kind: 'object', members };
@@ -82,7 +83,9 @@ export function sameJson(a: unknown, b: unknown): boolean {
     return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
   }
   if (!isObject(a) || !isObject(b)) return false;
-  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => sameJson(a[key], b[key]));
+  return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) =>
+    sameJson(own(a, key), own(b, key)),
+  );
 }
 
 function format(node: JsonNode, indent: string): string {
@@ -98,6 +101,11 @@ function format(node: JsonNode, indent: string): string {
 
 function toJsonNode(value: unknown): JsonNode {
   return parseJsonNode(JSON.stringify(value));
+}
+
+/** A member may be named like something every object inherits. */
+function own(value: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { newNonce } from '@jackin/core';
+import type { Manifest } from '@jackin/instance';
 import { planEject } from '../decide/plan-eject.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { EndDocument } from '../jackin.ts';
 import type { Plan } from '../plan.ts';
 import type { EjectRequest, ExileDocument, ExileRequest, FlowResult } from './api.ts';
+import { backendFor } from './backend-for.ts';
 import { agentExit, endDocument, endResult, keptThings } from './end-document.ts';
 import { failureOf, planEach, plansResult } from './failures.ts';
 import { decisionNeeded } from './guards.ts';
@@ -16,11 +18,11 @@ import { GRACE_MS, type World } from './world.ts';
 /** `jackin eject ID`: frees what it uses of the engine and keeps its state. */
 export async function eject(world: World, request: EjectRequest): Promise<FlowResult> {
   if (!request.dryRun) await reconcile(world);
-  const { container_base: base } = await namedInstance(world, request.instance);
+  const { container_base: base, manifest } = await namedInstance(world, request.instance);
   if (request.dryRun) {
     return { kind: 'plan', document: { plan: ejectPlan(world, await factsOf(world, base)) }, exitCode: 0 };
   }
-  return endResult(await ejectInstance(world, base));
+  return endResult(await ejectInstance(world, manifest));
 }
 
 /** `jackin exile`: ejects everything that runs, after one confirmation. */
@@ -34,7 +36,7 @@ export async function exile(world: World, request: ExileRequest): Promise<FlowRe
   const document: ExileDocument = { ejected: [], failed: [] };
   for (const facts of running) {
     try {
-      document.ejected.push(await ejectInstance(world, facts.container_base));
+      document.ejected.push(await ejectInstance(world, facts.manifest));
     } catch (thrown) {
       document.failed.push(failureOf(facts, thrown));
     }
@@ -49,7 +51,10 @@ function mayRun({ observation, manifest }: InstanceFacts): boolean {
   return state === 'unreachable' && (manifest.status === 'running' || manifest.status === 'active');
 }
 
-async function ejectInstance(world: World, base: string): Promise<EndDocument> {
+async function ejectInstance(world: World, manifest: Manifest): Promise<EndDocument> {
+  const { container_base: base } = manifest;
+  // Before there is a lock: what this version cannot work on is left without a trace of it.
+  backendFor(world, manifest);
   return withInstanceLock(world, base, { purpose: 'eject' }, async (lock) => {
     const facts = await factsOf(world, base);
     const receipt = await world.run(ejectPlan(world, facts), lock);

@@ -1,6 +1,7 @@
 import { JackinError } from '@jackin/core';
 import type { Manifest, ResolvedInstance } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
+import { backendFor } from './backend-for.ts';
 import { rowOnly } from './row-only.ts';
 import type { World } from './world.ts';
 
@@ -27,10 +28,13 @@ export async function namedInstance(
   return { ...found, manifest };
 }
 
-/** Fresh facts of an instance that must still exist. Throws INSTANCE_GONE. */
+/** Fresh facts of an instance that must still exist, on a backend that is here. Throws INSTANCE_GONE, BACKEND_UNAVAILABLE. */
 export async function factsOf(world: World, base: string): Promise<InstanceFacts> {
   const facts = await world.lookAt(base);
-  if (facts !== null) return facts;
+  if (facts !== null) {
+    backendFor(world, facts.manifest);
+    return facts;
+  }
   throw new JackinError({
     code: 'INSTANCE_GONE',
     message: `${base} was removed by another jackin meanwhile`,

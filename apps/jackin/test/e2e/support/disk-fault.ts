@@ -87,7 +87,7 @@ function counter({ under, at, kind, log }: DiskFault): (call: string, path: stri
 }
 
 /** Byte by byte at the end: not even the shortest file fits then. What a session freed meanwhile is taken again. */
-function fill(path: string): void {
+export function fill(path: string): void {
   const file = openSync(path, 'a');
   for (let size = 64 * PAGE_BYTES; size >= 1; ) {
     try {
@@ -101,7 +101,7 @@ function fill(path: string): void {
 }
 
 /** A session keeps its log open for writing, so the file system itself cannot be remounted: its only way in is. */
-function mountReadOnly(under: string): void {
+export function mountReadOnly(under: string): void {
   const { spawnSync } = process.getBuiltinModule('node:child_process');
   for (const args of [
     ['--bind', under, under],

@@ -11,11 +11,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findProcessesByEnv, processState } from '@jackin/core';
+import { findProcessesByEnv, type ProcessIdentity, processState } from '@jackin/core';
 
 /** The bundled binary: what an operator runs. JACKIN_TEST_BUNDLE names another bundle directory beside it. */
 export const BIN = fileURLToPath(
   new URL(`../../../dist/${process.env.JACKIN_TEST_BUNDLE ?? 'bundle'}/bin.js`, import.meta.url),
+);
+
+const COMPILE_CACHE = fileURLToPath(
+  new URL('../../../../../node_modules/.cache/jackin-tests/', import.meta.url),
 );
 
 export interface CliResult {
@@ -80,6 +84,8 @@ export function createSandbox(options: { root?: string; project?: string } = {})
     JACKIN_HOME_DIR: state,
     JACKIN_CONFIG_DIR: config,
     JACKIN_LOG: journal,
+    // Each sandbox has a HOME of its own: without this every first command compiles the whole bundle again.
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
   };
   execFileSync('git', ['init', '-q', project], { env: { ...env, GIT_CONFIG_NOSYSTEM: '1' } });
 
@@ -134,10 +140,15 @@ export function createSandbox(options: { root?: string; project?: string } = {})
     writeConfig: (toml) => writeFileSync(join(config, 'config.toml'), toml),
     traces: (instance) => tracesOf(state, instance),
     dispose: async () => {
-      for (const id of instanceIds(state)) {
-        for (const found of await findProcessesByEnv('JACKIN_INSTANCE', id)) {
-          if ((await processState(found)) === 'alive') killQuietly(found.pid);
-        }
+      const marks = [
+        ['JACKIN_HOME_DIR', state],
+        ...instanceIds(state).map((id) => ['JACKIN_INSTANCE', id]),
+      ] as [string, string][];
+      for (const [name, value] of marks) {
+        const found = await findProcessesByEnv(name, value);
+        for (const one of found) if ((await processState(one)) === 'alive') killQuietly(one.pid);
+        // Until it is dead it may still make files in what is removed next.
+        for (const one of found) await eventually(`${one.pid} is dead`, () => isDead(one));
       }
       rmSync(root, { recursive: true, force: true });
     },
@@ -209,6 +220,10 @@ function controlGroups(id: string): string[] {
   // Groups of others come and go while find walks: what it cannot enter is not ours.
   const { stdout } = spawnSync('find', args, { encoding: 'utf8' });
   return stdout.split('\n').filter((path) => path !== '');
+}
+
+async function isDead(one: ProcessIdentity): Promise<boolean> {
+  return (await processState(one)) === 'dead';
 }
 
 function killQuietly(pid: number): void {

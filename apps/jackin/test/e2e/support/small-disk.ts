@@ -2,7 +2,14 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { join } from 'node:path';
-import { type CountedWrite, type DiskFault, FAULT_VARIABLE, FILLER } from './disk-fault.ts';
+import {
+  type CountedWrite,
+  type DiskFault,
+  FAULT_VARIABLE,
+  FILLER,
+  fill,
+  mountReadOnly,
+} from './disk-fault.ts';
 import { type Instance, killInstance } from './instance.ts';
 import { type CliResult, createSandbox, type Sandbox } from './sandbox.ts';
 
@@ -12,6 +19,10 @@ const PRELOAD = new URL('./disk-fault.ts', import.meta.url);
 export interface SmallDisk extends Sandbox {
   /** Runs the real binary; its write number `at` is the first one the disk refuses. */
   failing(kind: DiskFault['kind'], at: number, args: string[]): Promise<FaultyResult>;
+  /** Not one byte more fits from now on. */
+  fill(): void;
+  /** It can only be read from now on. */
+  protect(): void;
   /** The disk takes writes again. */
   heal(): void;
 }
@@ -34,9 +45,15 @@ export function createSmallDisk(): SmallDisk {
     if (readOnly) execFileSync('umount', [state]);
     readOnly = false;
   };
+  const protect = (): void => {
+    mountReadOnly(state);
+    readOnly = true;
+  };
   let commands = 0;
   return {
     ...sandbox,
+    fill: () => fill(join(state, FILLER)),
+    protect,
     heal,
     async failing(kind, at, args) {
       commands += 1;

@@ -1,0 +1,262 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { snapshot } from './support/evidence.ts';
+import { hasNotes, killInstance, writeNotes } from './support/instance.ts';
+import { createSandbox, type Sandbox } from './support/sandbox.ts';
+
+const MINUTES = 60_000;
+const SAMPLE = fileURLToPath(new URL('../../../../fixtures/rust-state/', import.meta.url));
+const ID = 'k7p9m2xq';
+const BASE = `jk-${ID}-proj-thearchitect`;
+
+let sandbox: Sandbox;
+/** Where the sample's workspace lies on this machine. */
+let operator: string;
+
+/** The sample state of the Rust jackin, with fields added that nobody knows, and its paths on this machine. */
+beforeEach(() => {
+  sandbox = createSandbox();
+  // 1Password's program is not on this machine; this one answers in its place.
+  const bin = join(sandbox.root, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'op'), '#!/bin/sh\necho a-value\n', { mode: 0o755 });
+  Object.assign(sandbox.env, { GH_HOST: 'github.example', PATH: `${bin}:${sandbox.env.PATH}` });
+  operator = join(sandbox.root, 'op');
+  mkdirSync(join(operator, 'proj'), { recursive: true });
+  mkdirSync(join(operator, 'notes'));
+  cpSync(join(SAMPLE, 'data'), join(sandbox.state, 'data'), { recursive: true });
+  cpSync(join(SAMPLE, 'config'), sandbox.config, { recursive: true });
+  for (const path of ['config.toml', 'workspaces/proj.toml']) {
+    change(
+      join(sandbox.config, path),
+      (text) => `${text.replaceAll('/home/op', operator)}\n[of_another_version]\nnote = "kept"\n`,
+    );
+  }
+  for (const name of ['instance', 'isolation']) {
+    change(inData(`${BASE}/.jackin/${name}.json`), (text) =>
+      text
+        .replace('{', '{\n  "unknown_first": 1.0,')
+        .replace(/\n\}\s*$/, ',\n  "unknown_last": [1e3, null]\n}\n'),
+    );
+  }
+  change(inData('instances.json'), (text) =>
+    text
+      .replace('"version": 1,', '"version": 1,\n  "unknown_top": {"b": 1, "a": 2},')
+      .replace('"status": "preserved_dirty",', '"unknown_in_row": "x",\n      "status": "preserved_dirty",'),
+  );
+});
+afterEach(() => sandbox.dispose());
+
+const inData = (path: string) => join(sandbox.state, 'data', path);
+
+function change(path: string, edit: (text: string) => string): void {
+  const before = readFileSync(path, 'utf8');
+  const after = edit(before);
+  expect(after).not.toBe(before);
+  writeFileSync(path, after);
+}
+
+const everything = () => [...snapshot(sandbox.state), ...snapshot(sandbox.config)];
+const ofTheSample = () => snapshot(inData(BASE));
+
+describe('the state of the Rust jackin', () => {
+  test(
+    'is listed with its status and an honest word about its engine, and looking changes no byte',
+    async () => {
+      const before = everything();
+      const status = await sandbox.jackin(['status', '--json']);
+      expect(status.code).toBe(0);
+      const { instances, corrupt, engine, notices } = status.json().data;
+      expect(corrupt).toEqual([]);
+      expect(instances).toHaveLength(1);
+      expect(instances[0]).toMatchObject({
+        instance_id: ID,
+        container_base: BASE,
+        workspace: 'proj',
+        workdir: '/workspace/proj',
+        role: 'the-architect',
+        agent: 'claude',
+        status: 'preserved_dirty',
+        cause: null,
+        container: 'engine unreachable',
+        backend: 'docker',
+        evidence: [expect.stringMatching(/^engine unreachable: docker: this jackin has no docker backend$/)],
+        isolated: [{ mount_dst: '/workspace/proj', kind: 'worktree', verdict: 'unknown' }],
+        since: '2026-07-01T17:40:02Z',
+      });
+      // What it lives on is not passed off as what was reached.
+      expect(engine.map(({ endpoint }: { endpoint: string }) => endpoint)).toEqual(['standalone']);
+      expect(notices.map(({ code }: { code: string }) => code)).not.toContain('CONFIG_PROBLEM');
+
+      const text = await sandbox.jackin(['status', ID.slice(0, 3), '--detail', '--size']);
+      expect(text.code).toBe(0);
+      for (const word of [ID, 'preserved_dirty', 'engine unreachable', 'no docker backend', 'worktree']) {
+        expect(text.stdout).toContain(word);
+      }
+      const doctor = await sandbox.jackin(['doctor', '--json']);
+      const { findings } = doctor.json().data;
+      expect(findings).toContainEqual(
+        expect.objectContaining({
+          check: 'backend',
+          severity: 'error',
+          message: expect.stringMatching(/^docker/),
+        }),
+      );
+      expect(findings).toContainEqual(expect.objectContaining({ check: 'records', severity: 'ok' }));
+      expect(everything()).toEqual(before);
+    },
+    MINUTES,
+  );
+
+  test(
+    'is neither resumed nor ended by this version: every verb says why and changes no byte',
+    async () => {
+      const before = everything();
+      for (const args of [
+        ['resume', ID, '--detach'],
+        ['resume', ID, '--detach', '--accept-loss', '--allow-drift'],
+        ['resume', ID, '--dry-run'],
+        ['load', 'the-architect', 'proj', '--agent', 'claude', '--instance', ID, '--detach'],
+        ['stop', ID],
+        ['stop', ID, '--clean'],
+        ['stop', ID, '--keep'],
+        ['purge', ID, '--yes'],
+        ['purge', ID, '--force'],
+        ['purge', ID, '--dry-run'],
+        ['eject', ID],
+        ['eject', BASE, '--dry-run'],
+      ]) {
+        const refused = await sandbox.jackin([...args, '--json']);
+        expect([args, refused.code]).toEqual([args, 1]);
+        const { code, message, hint } = refused.json().error;
+        if (args[0] === 'load') expect(code).toMatch(/^(ISOLATION_UNSUPPORTED|BACKEND_UNAVAILABLE)$/);
+        else {
+          expect([args, code]).toEqual([args, 'BACKEND_UNAVAILABLE']);
+          expect(message).toContain(`${BASE} lives on the docker backend`);
+          expect(hint).toContain('state is kept');
+        }
+      }
+      const exile = await sandbox.jackin(['exile', '--yes', '--json']);
+      expect([exile.code, exile.json().data]).toEqual([0, { ejected: [], failed: [] }]);
+      expect(everything()).toEqual(before);
+    },
+    2 * MINUTES,
+  );
+
+  test(
+    'stays as it is, row and all, while other sessions come and go beside it',
+    async () => {
+      const files = ofTheSample();
+      const [row] = JSON.parse(readFileSync(inData('instances.json'), 'utf8')).instances;
+      const text = readFileSync(inData('instances.json'), 'utf8');
+      const other = await sandbox.loadShell(['sleep', '1000']);
+      writeNotes(sandbox, other);
+      await killInstance(other);
+      expect((await sandbox.jackin(['status'])).code).toBe(0);
+
+      const index = JSON.parse(readFileSync(inData('instances.json'), 'utf8'));
+      // Newest first, and in each row the fields in the order they had.
+      expect(index.instances.map((one: any) => one.instance_id)).toEqual([other.id, ID]);
+      expect(index.unknown_top).toEqual({ b: 1, a: 2 });
+      expect(Object.entries(index.instances[1])).toEqual(Object.entries(row));
+      expect((await sandbox.jackin(['resume', other.id, '--detach'])).code).toBe(0);
+      expect(hasNotes(sandbox, other)).toBe(true);
+      expect((await sandbox.jackin(['purge', other.id, '--yes'])).code).toBe(0);
+
+      expect(ofTheSample()).toEqual(files);
+      expect(JSON.parse(readFileSync(inData('instances.json'), 'utf8'))).toEqual(JSON.parse(text));
+      expect(readdirSync(join(sandbox.state, 'data')).sort()).toEqual(
+        ['instances.json', 'instances.json.lock', BASE, 'locks.db'].sort(),
+      );
+    },
+    2 * MINUTES,
+  );
+});
+
+describe('the configuration of the Rust jackin', () => {
+  const dryRun = ['load', 'the-architect', 'proj', '--backend', 'standalone', '--dry-run', '--json'];
+
+  test(
+    'asks for a worktree, which is refused by name instead of being shared quietly',
+    async () => {
+      const before = everything();
+      for (const args of [dryRun, [...dryRun.slice(0, 1), ...dryRun.slice(3)]]) {
+        const { code, json } = await sandbox.jackin(args, { cwd: join(operator, 'proj') });
+        expect([code, json().error]).toMatchObject([
+          1,
+          {
+            code: 'ISOLATION_UNSUPPORTED',
+            message: expect.stringMatching(/^\/workspace\/proj asks for a worktree/),
+            details: { mount_dst: '/workspace/proj', isolation: 'worktree' },
+          },
+        ]);
+      }
+      expect(everything()).toEqual(before);
+    },
+    MINUTES,
+  );
+
+  test(
+    'is read as it was meant: roles, agent, mounts, references, and no value of a variable on demand',
+    async () => {
+      const shared = [...dryRun, '--mount-isolation', '/workspace/proj=shared'];
+      const undecided = await sandbox.jackin(shared);
+      expect([undecided.code, undecided.json().error.code]).toEqual([3, 'DECISION_NEEDED']);
+      expect(undecided.json().error.details.candidates).toMatchObject([{ instance_id: ID }]);
+      const { code, json } = await sandbox.jackin([...shared, '--new']);
+      expect(code).toBe(0);
+      const create = json().data.plan.steps.find(({ op }: { op: string }) => op === 'create_instance');
+      expect(create.manifest).toMatchObject({
+        workspace_name: 'proj',
+        role_key: 'the-architect',
+        role_source_git: 'https://example.test/jackin-the-architect.git',
+        agent_runtime: 'claude',
+      });
+      const { mounts, env } = create.manifest.recipe;
+      expect(mounts).toMatchObject([
+        { src: join(operator, 'proj'), dst: '/workspace/proj', isolation: 'shared', readonly: false },
+        { src: join(operator, 'notes'), dst: '/workspace/notes', isolation: 'shared', readonly: true },
+      ]);
+      expect(env).toEqual([
+        { name: 'GH_HOST', source: '$GH_HOST' },
+        expect.objectContaining({
+          name: 'API_KEY',
+          source: expect.stringContaining('op://vault/item/field'),
+        }),
+      ]);
+      const refused = await sandbox.jackin(['load', 'shell', 'proj', '--dry-run', '--json']);
+      expect([refused.code, refused.json().error.code]).toEqual([1, 'ROLE_NOT_ALLOWED']);
+    },
+    MINUTES,
+  );
+
+  test(
+    'ends sessions as it says: discard is clean everywhere, and keep of the workspace wins',
+    async () => {
+      const start = async (args: string[]) => {
+        const all = [...args, '--agent', 'shell', '--backend', 'standalone', '--detach', '--json', '--new'];
+        const { stdout, json } = await sandbox.jackin(['load', ...all, '--', 'sleep', '1000']);
+        expect(stdout).toContain('instance_id');
+        const { instance_id: id, container_base: base } = json().data;
+        return { id, base };
+      };
+      const shared = ['--mount-isolation', '/workspace/proj=shared'];
+      const ofTheWorkspace = await start(['the-architect', 'proj', ...shared]);
+      const kept = await sandbox.jackin(['stop', ofTheWorkspace.id, '--json']);
+      expect([kept.code, kept.json().data]).toMatchObject([
+        0,
+        { outcome: 'kept', status: 'restore_available', policy: { value: 'keep', source: 'workspace' } },
+      ]);
+      const elsewhere = await start(['the-architect', sandbox.project]);
+      const cleaned = await sandbox.jackin(['stop', elsewhere.id, '--json']);
+      expect([cleaned.code, cleaned.json().data]).toMatchObject([
+        0,
+        { outcome: 'cleaned', policy: { value: 'clean', source: 'global' } },
+      ]);
+      expect(await sandbox.traces(elsewhere)).toEqual([]);
+    },
+    MINUTES,
+  );
+});
