@@ -5,14 +5,24 @@ const workspaces = ['packages', 'apps'].flatMap((group) =>
   readdirSync(new URL(group, import.meta.url)).map((name) => ({ name, dir: `${group}/${name}` })),
 );
 
+/** Several real commands for every single write: `npm run test:long`. */
+const LONG = ['e2e/faults-disk'];
+/** Disasters, builds and repetitions on a real engine: `npm run test:engine`, which CI runs too. */
+const ENGINE = ['test/engine/', 'docker/disasters', 'docker/images/agent-smith'];
+
+function leftOut({ JACKIN_LONG_TESTS: long, JACKIN_ENGINE_TESTS: engine }) {
+  if (long === '1') return [];
+  return engine === '1' ? LONG : [...LONG, ...ENGINE];
+}
+
 export default {
   projects: [...workspaces, { name: 'tools', dir: 'tools' }].map(({ name, dir }) => ({
     ...preset,
     displayName: name,
     rootDir: dir,
-    // Several real commands for every single write: `npm run test:long`.
-    testPathIgnorePatterns: process.env.JACKIN_LONG_TESTS === '1' ? [] : ['e2e/faults-disk'],
+    testPathIgnorePatterns: leftOut(process.env),
   })),
   testTimeout: 30_000,
-  maxWorkers: 2,
+  // Many tests wait for processes rather than compute.
+  maxWorkers: 3,
 };

@@ -4,6 +4,8 @@ export default {
   testEnvironmentOptions: { customExportConditions: ['@jackin/source', 'node', 'node-addons'] },
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  // A packed command line has the name of its sources.
+  modulePathIgnorePatterns: ['<rootDir>/dist/'],
   transform: {
     '\\.[cm]?tsx?$': [
       '@swc/jest',

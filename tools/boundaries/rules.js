@@ -6,7 +6,7 @@ const PACKAGE_ORDER = ['core', 'config', 'instance', 'agents', 'capsule', 'runti
 
 /** The dependency-cruiser rules for the workspace at `root` (docs/decisions/0003-boundaries.md). */
 export function boundaryRules(root) {
-  return [...orderRules(), unknownPackageRule(), ...doorRules(root), ...shapeRules()];
+  return [...orderRules(), ...toolRules(), unknownPackageRule(), ...doorRules(root), ...shapeRules()];
 }
 
 function orderRules() {
@@ -16,9 +16,29 @@ function orderRules() {
     severity: 'error',
     from: { path: `^packages/${name}/` },
     to: {
-      path: [...PACKAGE_ORDER.slice(index + 1).map((later) => `^packages/${later}/`), '^apps/', '^tools/'],
+      path: [...PACKAGE_ORDER.slice(index + 1).map((later) => `^packages/${later}/`), '^apps/'],
     },
   }));
+}
+
+/** Tools use the packages, not the other way round; only a test may start an engine of its own. */
+function toolRules() {
+  return [
+    {
+      name: 'no-tools',
+      comment: 'A package does not use the tools of this repository',
+      severity: 'error',
+      from: { path: '^packages/', pathNot: '^packages/[^/]+/test/' },
+      to: { path: '^tools/' },
+    },
+    {
+      name: 'test-tools',
+      comment: "Of the tools a package's tests use only tools/docker-lab",
+      severity: 'error',
+      from: { path: '^packages/[^/]+/test/' },
+      to: { path: '^tools/', pathNot: '^tools/docker-lab/' },
+    },
+  ];
 }
 
 /** A package that the order does not name would escape every order rule. */

@@ -71,6 +71,18 @@ const VIOLATIONS: [sentence: string, rule: string, file: string, text: string][]
     imports('@jackin/core/src/inner.ts'),
   ],
   [
+    'a tool that a package uses',
+    'no-tools',
+    'packages/core/src/tooled.ts',
+    "export { default } from '../../../tools/tour.ts';\n",
+  ],
+  [
+    "a tool other than the lab that a package's tests use",
+    'test-tools',
+    'packages/core/test/tooled.ts',
+    "export { default } from '../../../tools/tour.ts';\n",
+  ],
+  [
     'a tool that goes past a door',
     'package-door-tools',
     'tools/deep.ts',

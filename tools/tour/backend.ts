@@ -11,12 +11,17 @@ export interface BackendChoice {
   because: string;
 }
 
-/** Docker when its backend is there and doctor found nothing wrong with it, standalone otherwise. */
+/**
+ * Docker when doctor found an engine of this machine that answers and nothing wrong with it, standalone otherwise. An
+ * engine behind a network does not see the tour's directory.
+ */
 export function chooseBackend(findings: TourFinding[]): BackendChoice {
   const docker = findings.filter(({ check }) => check === 'docker' || check.startsWith('docker.'));
-  const wrong = docker.find(({ severity }) => severity === 'error');
+  const hindrance =
+    docker.find(({ severity }) => severity === 'error') ??
+    docker.find(({ check }) => check === 'docker.remote');
   const [first] = docker;
-  if (first !== undefined && wrong === undefined) return { backend: 'docker', because: first.message };
-  const missing = wrong ?? findings.find(({ check }) => check === 'backend');
+  if (first !== undefined && hindrance === undefined) return { backend: 'docker', because: first.message };
+  const missing = hindrance ?? findings.find(({ check }) => check === 'backend');
   return { backend: 'standalone', because: missing?.message ?? 'doctor names no Docker engine' };
 }

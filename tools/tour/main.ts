@@ -3,13 +3,17 @@ import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { TourFailure } from './check.ts';
+import { removeAbandonedTours } from './remove.ts';
+import { say } from './say.ts';
 import { createScratch } from './scratch.ts';
-import { runStory, type StoryOptions } from './story.ts';
+import { NoSessionOnDocker, runStory, type StoryOptions } from './story.ts';
 
 const USAGE = `npm run tour [-- --cli FILE]
 
 Runs jackin's main job with the real command line in a scratch directory: start a session, work in it,
 lose it, get it back, keep it, get it back again, clean up. Every answer and every file is checked.
+With a container engine of this machine that answers it runs there, else with the standalone backend; it
+says which and why. What a tour that was killed has left is removed by the next one.
 
   --cli FILE   the command line to tour (default: the bundle that npm run build makes)
   --build      run npm run build first
@@ -40,27 +44,60 @@ async function main(): Promise<number> {
     stream.on('error', () => interrupted.abort('SIGPIPE'));
   const cli = values.cli ? resolve(values.cli) : resolve(REPOSITORY, 'apps/jackin/dist/bundle/bin.js');
 
-  const scratch = createScratch();
-  let code: number;
-  let leftovers: string[];
-  try {
-    code = await tell({
-      scratch,
-      cli,
-      cliName: relative(process.cwd(), cli),
-      signal: interrupted.signal,
+  const swept = await removeAbandonedTours();
+  if (swept.removed.length > 0) say(`swept    ${swept.removed.join(', ')}, left by a tour that was killed`);
+  if (swept.left.length > 0)
+    say(`swept    not everything of a tour that was killed: ${swept.left.join(', ')}`);
+  const tour = { cli, cliName: relative(process.cwd(), cli), signal: interrupted.signal };
+  let end = await tell(tour);
+  if (end.noDocker !== null) {
+    say(`\n!! No session can be started on Docker here, so the tour starts over with standalone:`);
+    say(`   ${end.noDocker}\n`);
+    end = await tell({
+      ...tour,
+      standaloneBecause: 'the engine cannot start a session of the role, see above',
     });
-  } finally {
-    leftovers = await scratch.dispose();
   }
+  const { code, leftovers, stays } = end;
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(1);
   if (leftovers.length > 0) {
-    process.stdout.write(`\nThe tour could not remove ${leftovers.join(', ')} (${seconds} s).\n`);
+    say(`\nThe tour could not remove ${leftovers.join(', ')} (${seconds} s).`);
     return code === 0 ? 1 : code;
   }
   const verdict = code === 0 ? 'The tour is complete: every check held, and nothing' : 'Nothing';
-  process.stdout.write(`\n${verdict} is left behind (${seconds} s).\n`);
+  const but = stays.length === 0 ? '' : ` but ${stays.join(', ')}`;
+  say(`\n${verdict} is left behind${but} (${seconds} s).`);
   return code;
+}
+
+interface End {
+  code: number;
+  leftovers: string[];
+  /** What stays on purpose. */
+  stays: string[];
+  /** Why there was no story: the engine could not start a session. */
+  noDocker: string | null;
+}
+
+/** One telling in a scratch directory of its own, which is gone afterwards. */
+async function tell(options: Omit<StoryOptions, 'scratch'>): Promise<End> {
+  const scratch = await createScratch();
+  const end: End = { code: 1, leftovers: [], stays: [], noDocker: null };
+  try {
+    end.stays = await runStory({ ...options, scratch });
+    end.code = 0;
+  } catch (error) {
+    if (options.signal.aborted) {
+      const signal = options.signal.reason as EndingSignal;
+      say(`\nInterrupted by ${signal}.`);
+      end.code = SIGNAL_EXITS[signal];
+    } else if (error instanceof NoSessionOnDocker) end.noDocker = error.message;
+    else if (error instanceof TourFailure) say(`\nThe tour failed: ${error.message}`);
+    else throw error;
+  } finally {
+    end.leftovers = await scratch.dispose();
+  }
+  return end;
 }
 
 /** Quiet unless it fails. The signal handlers are not up yet: an interrupt ends both processes. */
@@ -74,20 +111,4 @@ async function build(): Promise<boolean> {
   const code = await new Promise((settle, reject) => child.on('error', reject).on('close', settle));
   if (code !== 0) process.stderr.write(Buffer.concat(output));
   return code === 0;
-}
-
-async function tell(options: StoryOptions): Promise<number> {
-  try {
-    await runStory(options);
-    return 0;
-  } catch (error) {
-    if (options.signal.aborted) {
-      const signal = options.signal.reason as EndingSignal;
-      process.stdout.write(`\nInterrupted by ${signal}.\n`);
-      return SIGNAL_EXITS[signal];
-    }
-    if (!(error instanceof TourFailure)) throw error;
-    process.stdout.write(`\nThe tour failed: ${error.message}\n`);
-    return 1;
-  }
 }

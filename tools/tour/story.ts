@@ -1,24 +1,34 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chooseBackend, type TourFinding } from './backend.ts';
-import { expectEqual, expectThat } from './check.ts';
+import { expectEqual, expectThat, TourFailure } from './check.ts';
+import { chooseGround } from './choose-ground.ts';
 import { createJackin, type Jackin } from './command.ts';
-import { allGone, kill } from './processes.ts';
+import type { Ground, Loss, Return } from './ground.ts';
+import { standaloneGround } from './ground-standalone.ts';
+import { chapter, held, say } from './say.ts';
 import type { Scratch } from './scratch.ts';
 import { openTerminal } from './terminal.ts';
 
 const NOTE = 'written in the session';
 const MEMORY = 'remembered in its home';
+/** What keeps an engine that answers from running a session of the shipped role; all of it can be mended outside. */
+const CANNOT_START = ['IMAGE_BASE_UNAVAILABLE', 'IMAGE_BUILD_FAILED', 'MOUNT_SOURCE_MISSING'];
 
 export interface StoryOptions {
   scratch: Scratch;
   cli: string;
   cliName: string;
   signal: AbortSignal;
+  /** Standalone in any case, and why. */
+  standaloneBecause?: string;
 }
+
+/** The engine is there and cannot start a session; the message says why. */
+export class NoSessionOnDocker extends Error {}
 
 interface Session extends StoryOptions {
   jackin: Jackin;
+  ground: Ground;
   id: string;
   base: string;
 }
@@ -28,42 +38,52 @@ interface StatusRow {
   status: string;
   cause: string | null;
   evidence: string[];
-  container: string;
 }
 
-/** The main job from a first load to the last clean-up. Throws TourFailure at the first check that does not hold. */
-export async function runStory(options: StoryOptions): Promise<void> {
+/**
+ * The main job from a first load to the last clean-up; returns what stays on purpose. Throws TourFailure at the first
+ * check that does not hold, NoSessionOnDocker before anything was checked.
+ */
+export async function runStory(options: StoryOptions): Promise<string[]> {
   const jackin = createJackin(options);
-  const { scratch } = options;
+  const { scratch, standaloneBecause: because } = options;
   say(`jackin   node ${options.cliName}`);
   say(`scratch  ${scratch.root}: a home, jackin's state and a git repository, removed at the end`);
+  const ground =
+    because === undefined ? await chooseGround(jackin, scratch) : standaloneGround(scratch, because);
+  say(`backend  ${ground.backend} (${ground.because})`);
+  for (const line of ground.isolation) say(`         ${line}`);
 
-  const { findings } = await jackin.ask<{ findings: TourFinding[] }>(['doctor'], [0, 1]);
-  const { backend, because } = chooseBackend(findings);
-  say(`backend  ${backend} (${because})`);
-  if (backend === 'standalone') say('         it isolates files, not the machine');
-
-  const session = await start({ ...options, jackin, id: '', base: '' }, backend);
+  const session = await start({ ...options, jackin, ground, id: '', base: '' });
+  const { image_tag: image } = scratch.manifest(session.base);
   await work(session);
-  await lose(session);
-  await askStatus(session);
-  await comeBack(session, 'Get it back', ['live_processes']);
+  for (const loss of ground.losses) {
+    await lose(session, loss);
+    await comeBack(session, loss.comeBack, loss.back);
+  }
   await keep(session);
-  await comeBack(session, 'Get it back again', []);
+  await comeBack(session, 'Get it back again', ground.afterKeep);
   await cleanUp(session);
+  return ground.backend === 'docker' ? [`the image of the role (${image}), for the next session of it`] : [];
 }
 
-async function start(session: Session, backend: string): Promise<Session> {
+async function start(session: Session): Promise<Session> {
   chapter('Start an agent session');
-  const { scratch, jackin } = session;
-  const options = ['--agent', 'shell', '--new', '--detach', '--backend', backend];
-  const loaded = await jackin.showJson<{
+  const { scratch, jackin, ground } = session;
+  const args = ['--agent', 'shell', '--new', '--detach', '--backend', ground.backend];
+  const answer = await jackin.tryJson<{
     instance_id: string;
     container_base: string;
     status: string;
     tier: number | null;
-  }>(['load', 'shell', scratch.project, ...options]);
-  const { instance_id: id, container_base: base } = loaded;
+  }>(['load', 'shell', scratch.project, ...args], ground.loadLimitMs);
+  if ('error' in answer) {
+    const { code, message } = answer.error;
+    if (ground.backend === 'docker' && CANNOT_START.includes(code))
+      throw new NoSessionOnDocker(`${code}: ${message}`);
+    throw new TourFailure(`"jackin load" failed with ${code}: ${message}`);
+  }
+  const { instance_id: id, container_base: base, ...loaded } = answer.data;
   expectThat(
     /^[0-9a-z]{8}$/.test(id),
     `the instance id should have 8 characters and is ${JSON.stringify(id)}`,
@@ -71,70 +91,66 @@ async function start(session: Session, backend: string): Promise<Session> {
   expectThat(base.startsWith(`jk-${id}-`), `the name ${base} should begin with jk-${id}-`);
   expectEqual('tier of a new session', loaded.tier, null);
   expectEqual('status in the manifest', scratch.manifest(base).status, loaded.status);
-  expectThat((await scratch.processesOf(id)).length > 0, 'the session should run on and has no process');
+  expectThat(await ground.runs(base), 'the session should run on and does not');
   held('the command is gone, the session runs');
   return { ...session, id, base };
 }
 
 async function work(session: Session): Promise<void> {
   chapter('Work in it: type in the session, detach with Ctrl-B d');
-  const { scratch, id } = session;
+  const { ground, base } = session;
   await atTheTerminal(session, [
     [`echo ${NOTE} > notes.txt; echo ${MEMORY} > ~/memory.txt; cat notes.txt`, NOTE],
+    ...ground.typed,
     ['sleep 600 & echo started=$((1+0))', 'started=1'],
   ]);
   await expectWork(session);
-  expectThat((await scratch.processesOf(id)).length > 1, 'the session should run on after the detach');
+  expectThat(await ground.runs(base), 'the session should run on after the detach');
   held('notes.txt is in the project, memory.txt in the home of the session, and the session runs on');
 }
 
-async function lose(session: Session): Promise<void> {
-  chapter('Lose it: the supervisor and everything under it is killed');
-  const { scratch, id } = session;
-  const processes = await scratch.processesOf(id);
-  const supervisor = scratch.manifest(session.base).backend?.standalone?.pid;
-  expectThat(
-    processes.some(({ pid }) => pid === supervisor),
-    `the supervisor ${supervisor} of the manifest should be among the processes ${processes.map(({ pid }) => pid)}`,
-  );
-  say(`$ kill -9 ${processes.map(({ pid }) => pid).join(' ')}`);
-  for (const identity of processes) kill(identity);
-  expectThat(await allGone(processes, performance.now() + 10_000), 'the killed processes should be gone');
-  held('no process of the session is alive');
-}
-
-async function askStatus(session: Session): Promise<void> {
+async function lose(session: Session, loss: Loss): Promise<void> {
+  chapter(loss.title);
+  await loss.happen(session.base);
+  held('nothing of the session is alive');
   chapter('What happened?');
   await session.jackin.show(['status']);
   const row = await ownRow(session);
-  expectEqual('status', row?.status, 'crashed');
-  expectEqual('cause', row?.cause, 'capsule_crash');
+  expectEqual('status', row?.status, loss.status);
+  expectEqual('cause', row?.cause, loss.cause);
   expectThat((row?.evidence.length ?? 0) > 0, 'the status should come with evidence and has none');
   held('status --json says the same, with evidence');
 }
 
-async function comeBack(session: Session, title: string, lost: string[]): Promise<void> {
+async function comeBack(session: Session, title: string, back: Return): Promise<void> {
   chapter(title);
+  const { ground } = session;
   const resumed = await session.jackin.showJson<{
     instance_id: string;
     tier: number;
     did_not_return: string[];
   }>(['resume', session.id, '--detach']);
   expectEqual('resumed instance', resumed.instance_id, session.id);
-  expectEqual('tier', resumed.tier, 1);
-  expectEqual('what did not return', resumed.did_not_return, lost);
+  expectEqual('tier', resumed.tier, back.tier);
+  expectEqual('what did not return', resumed.did_not_return, back.didNotReturn);
   await expectWork(session);
   await atTheTerminal(session, [
     ['cat notes.txt', NOTE],
     ['cat ~/memory.txt', MEMORY],
+    ...ground.layer(back),
   ]);
   expectEqual('status', (await ownRow(session))?.status, 'running');
-  held('the same instance, its project and its home are back');
+  const lost = back.didNotReturn.includes('writable_layer');
+  held(
+    lost
+      ? 'the same instance, its project and its home are back; its own layer is not, as was said'
+      : 'the same instance, its project and its home are back',
+  );
 }
 
 async function keep(session: Session): Promise<void> {
   chapter('Stop for today and keep it');
-  const { scratch, id } = session;
+  const { ground, base, id } = session;
   const ended = await session.jackin.showJson<{ outcome: string; next_commands: string[] }>([
     ...['stop', id, '--keep'],
   ]);
@@ -143,25 +159,24 @@ async function keep(session: Session): Promise<void> {
     ended.next_commands.some((command) => command.includes(`resume ${id}`)),
     `the way back (jackin resume ${id}) should be named`,
   );
-  expectEqual('processes', (await scratch.processesOf(id)).length, 0);
+  expectEqual('what the backend has of it', await ground.remains(base), ground.keeps(base));
   await expectWork(session);
-  held('nothing runs, everything is kept');
+  held(ground.kept);
 }
 
 async function cleanUp(session: Session): Promise<void> {
   chapter('Finish: stop and clean up');
-  const { scratch, id, base } = session;
+  const { scratch, ground, id, base } = session;
   const ended = await session.jackin.showJson<{ outcome: string; status: string | null }>([
     ...['stop', id, '--clean'],
   ]);
   expectEqual('outcome', ended.outcome, 'cleaned');
-  expectEqual('processes', (await scratch.processesOf(id)).length, 0);
   const left = ['data', 'sockets'].flatMap((dir) =>
     existsSync(join(scratch.state, dir))
       ? readdirSync(join(scratch.state, dir)).filter((name) => name.includes(id))
       : [],
   );
-  expectEqual(`what is left of ${base}`, left, []);
+  expectEqual(`what is left of ${base}`, [...left, ...(await ground.remains(base))], []);
   expectEqual('row in the status', await ownRow(session), undefined);
   expectEqual('notes.txt in the project', readProject(session, 'notes.txt'), `${NOTE}\n`);
   held('nothing of the instance is left; the project, which is yours, keeps notes.txt');
@@ -193,16 +208,4 @@ function readProject(session: Session, name: string): string | null {
 
 function readIfThere(path: string): string | null {
   return existsSync(path) ? readFileSync(path, 'utf8') : null;
-}
-
-function chapter(title: string): void {
-  process.stdout.write(`\n== ${title}\n`);
-}
-
-function held(sentence: string): void {
-  process.stdout.write(`  ok: ${sentence}\n`);
-}
-
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

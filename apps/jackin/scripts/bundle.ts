@@ -1,6 +1,7 @@
-import { chmod, copyFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { type BuildOptions, build } from 'esbuild';
+import { type BuildOptions, build, type Plugin } from 'esbuild';
+import { lockedNodes } from '../src/pinned-node.ts';
 
 const app = new URL('../', import.meta.url);
 const out = new URL('dist/bundle/', app);
@@ -20,15 +21,33 @@ const banner = [
 
 const { version } = JSON.parse(await readFile(at('package.json'), 'utf8')) as { version: string };
 
+/**
+ * What the engine's client brings for ways we do not go: engines over SSH (a native build) and BuildKit sessions with
+ * registry accounts. They are asked for when the client is loaded, so they have to be something.
+ */
+const absent: Plugin = {
+  name: 'absent',
+  setup({ onResolve, onLoad }) {
+    const filter = /^(ssh2|@grpc\/grpc-js|@grpc\/proto-loader|protobufjs)$/;
+    onResolve({ filter }, ({ path }) => ({ path, namespace: 'absent' }));
+    onLoad({ filter: /.*/, namespace: 'absent' }, () => ({ contents: 'module.exports = {};', loader: 'js' }));
+  },
+};
+
 const common = {
   bundle: true,
   platform: 'node',
   format: 'esm',
   target: 'node22',
   conditions: ['@jackin/source'],
-  define: { JACKIN_VERSION: JSON.stringify(version), 'process.env.NODE_ENV': '"production"' },
+  define: {
+    JACKIN_VERSION: JSON.stringify(version),
+    JACKIN_PINNED_NODES: JSON.stringify(lockedNodes()),
+    'process.env.NODE_ENV': '"production"',
+  },
   // Prebuilt native code: it is loaded from node_modules beside the bundle.
   external: ['@lydell/node-pty-*'],
+  plugins: [absent],
   absWorkingDir: fileURLToPath(app),
   metafile: true,
   banner: { js: banner },
@@ -54,6 +73,7 @@ try {
   });
   await copyFile(at('launcher/bin.js'), at('bin.js', fresh));
   await chmod(at('bin.js', fresh), 0o755);
+  await cp(at('../../packages/runtime/roles'), at('roles', fresh), { recursive: true });
   // What went into it, for the licences of the package (scripts/pack.ts).
   const inputs = { ...cli.metafile.inputs, ...capsule.metafile.inputs };
   await writeFile(at('dist/bundle-meta.json'), JSON.stringify({ inputs }));

@@ -1,4 +1,4 @@
-import { dirname } from 'node:path';
+import { dirname, isAbsolute } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { errorDocument, type JackinError, toJackinError } from '@jackin/core';
 import type { FlowResult } from '@jackin/runtime';
@@ -12,7 +12,7 @@ import { writeAll } from './write.ts';
 /** Runs the command line of this process and ends it. The only place of the program that exits. */
 export async function run(): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
-  const io = { stdin, stdout, stderr, env, cwd: process.cwd() };
+  const io = { stdin, stdout, stderr, env, cwd: workingDirectory(process.env) };
   const args = process.argv.slice(2);
   // Whoever writes hears of a failure from the write itself; the command ends by its own outcome.
   // oclif listens too and throws, which would end the report of a failed write in a failed write.
@@ -24,6 +24,15 @@ export async function run(): Promise<void> {
   process.on('uncaughtException', unforeseen);
   process.on('unhandledRejection', unforeseen);
   process.exit(await main(args, io));
+}
+
+/** Most commands need none; one that does names the directory that is not there any more. */
+function workingDirectory(env: NodeJS.ProcessEnv): string {
+  try {
+    return process.cwd();
+  } catch {
+    return isAbsolute(env.PWD ?? '') ? (env.PWD as string) : '/';
+  }
 }
 
 /** One command line to its exit code (docs/errors.md): result on stdout, talk on stderr, never a stack trace. */
@@ -54,6 +63,15 @@ async function report(error: JackinError, json: boolean, io: Omit<CliContext, 't
     await writeAll(io.stdout, `${JSON.stringify(errorDocument(error), null, 2)}\n`);
     return;
   }
-  const { renderError } = await import('@jackin/tui');
-  await writeAll(io.stderr, renderError(error, io));
+  await writeAll(io.stderr, await errorText(error, io));
+}
+
+/** The screens are loaded late; a jackin that is replaced while it runs may not find its own any more. */
+async function errorText(error: JackinError, io: Omit<CliContext, 'tail'>): Promise<string> {
+  try {
+    const { renderError } = await import('@jackin/tui');
+    return renderError(error, io);
+  } catch {
+    return `error ${error.message} (${error.code})\n`;
+  }
 }

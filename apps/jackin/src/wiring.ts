@@ -4,6 +4,7 @@ import { createJackin, createStandaloneBackend, type Jackin } from '@jackin/runt
 import { createPlainPrompts, createReporter, isCi, wantsColor } from '@jackin/tui';
 import { capsuleProgram } from './capsule-program.ts';
 import type { CliContext } from './context.ts';
+import { dockerBackend, shippedRoles } from './docker-backend.ts';
 import { version } from './version.ts';
 
 export interface OpenOptions {
@@ -29,8 +30,10 @@ export function openJackin(context: CliContext, options: OpenOptions): Jackin {
     attach: createAttach({ stdin, stdout, env, events }),
     terminal: isTerminal ? { size: () => ({ cols: stdout.columns, rows: stdout.rows }) } : null,
     backends: [
+      dockerBackend({ paths, env, events }),
       createStandaloneBackend({ paths, capsuleProgram: capsuleProgram(), clock: systemClock, events, env }),
     ],
+    ...(shippedRoles === undefined ? {} : { shippedRoles }),
     clientName: `jackin ${version}`,
   });
 }

@@ -1,7 +1,8 @@
 import { closeSync, writeSync } from 'node:fs';
 import { constants } from 'node:os';
 import { bootId, toJackinError } from '@jackin/core';
-import type { CapsuleMessage } from './protocol/index.ts';
+import { type CapsuleMessage, READY_LINE } from './protocol/index.ts';
+import { parseProxyArguments, runProxy } from './proxy.ts';
 import { readAgentConfig } from './supervisor/agent-config.ts';
 import { type CapsuleArguments, parseCapsuleArguments } from './supervisor/arguments.ts';
 import { createCapsule } from './supervisor/capsule.ts';
@@ -80,6 +81,7 @@ async function main(args: CapsuleArguments, log: Log): Promise<void> {
   const heartbeat = setInterval(() => capsule.beat(), HEARTBEAT_MS);
   capsule.beat();
   if (args.readyFd !== null) tellReady(args.readyFd, log);
+  if (args.announce) process.stderr.write(`${READY_LINE}\n`);
 }
 
 /** Whoever waited may have gone; the descriptor must not reach the sessions. */
@@ -105,6 +107,11 @@ const log = createLog();
 process.on('uncaughtException', (error) => log(`unexpected: ${error.stack ?? error.message}`));
 process.on('unhandledRejection', (error) => log(`unexpected: ${reasonOf(error)}`));
 try {
+  const [mode, ...rest] = process.argv.slice(2);
+  if (mode === 'proxy') {
+    await runProxy(parseProxyArguments(rest));
+    process.exit(0);
+  }
   await main(parseCapsuleArguments(process.argv.slice(2), process.env), log);
 } catch (thrown) {
   const error = toJackinError(thrown);

@@ -1,10 +1,20 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { readStateFiles } from '../src/client/index.ts';
 import { removeStaleCgroups } from '../src/index.ts';
 import { findHierarchies } from '../src/supervisor/cgroup-tree.ts';
-import { createSessionCgroup } from '../src/supervisor/session-cgroup.ts';
+import { createSessionCgroup, surroundingOomKills } from '../src/supervisor/session-cgroup.ts';
 import { type CapsuleProcess, plan, startCapsule } from './support/capsule-process.ts';
 import { watch } from './support/watch.ts';
 
@@ -67,6 +77,31 @@ describe('without control groups', () => {
         expect.objectContaining({ code: 'LIMIT_UNENFORCEABLE' }),
       );
     }
+  });
+});
+
+describe('the kills around a capsule that can make no groups', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'jk-cgroup-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  test.each([
+    [1, 'memory.oom_control', 'oom_kill_disable 0\nunder_oom 0\noom_kill '],
+    [2, 'memory.events', 'low 0\noom 4\noom_kill '],
+  ] as const)('version %i: they are counted from now on', (version, file, text) => {
+    const count = (kills: number) => writeFileSync(join(directory, file), `${text}${kills}\n`);
+    count(3);
+    const kills = surroundingOomKills(new Map([['memory', { version, own: directory, root: directory }]]));
+    expect(kills()).toBe(0);
+    count(5);
+    expect(kills()).toBe(2);
+  });
+
+  test('in a group below what can be seen they may be those of strangers, and do not count', () => {
+    writeFileSync(join(directory, 'memory.events'), 'oom_kill 1\n');
+    const memory = { version: 2, own: directory, root: tmpdir() } as const;
+    const kills = surroundingOomKills(new Map([['memory', memory]]));
+    writeFileSync(join(directory, 'memory.events'), 'oom_kill 9\n');
+    expect(kills()).toBe(0);
   });
 });
 

@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -377,6 +378,35 @@ describe('a trusted socket', () => {
     expect((await rejected(open(await prepare(at)))).code).toBe('SOCKET_UNTRUSTED');
     expect(at.connections()).toBe(0);
   });
+
+  const onLinux = process.platform === 'linux' ? test : () => undefined;
+  onLinux(
+    'is what was looked at, though a link to another socket takes its name at that moment',
+    async () => {
+      const [ours, victim] = [await listening(), await listening()];
+      // Swaps the socket and a link to the other one under one name, as fast as it can.
+      const script = `
+      const { linkSync, renameSync, symlinkSync, rmSync } = require('node:fs');
+      const [own, victim, name] = process.argv.slice(1);
+      console.log('swapping');
+      for (;;) {
+        symlinkSync(victim, name + '.l'); renameSync(name + '.l', name);
+        linkSync(own, name + '.s'); renameSync(name + '.s', name);
+      }`;
+      const name = join(ours.dir, 'run', 'swapped.sock');
+      const child = spawn(process.execPath, ['-e', script, ours.path, victim.path, name]);
+      cleanUp.push(async () => child.kill('SIGKILL'));
+      await once(child.stdout, 'data');
+      let opened = 0;
+      for (let round = 0; round < 2_000; round += 1) {
+        const stream = await open(name).catch(() => null);
+        if (stream !== null) opened += 1;
+        stream?.destroy();
+      }
+      expect(opened).toBeGreaterThan(0);
+      expect(victim.connections()).toBe(0);
+    },
+  );
 
   test('belongs to the user of the instance', async () => {
     const { path } = await listening();

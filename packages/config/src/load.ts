@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { errorCode, fileSystemError, type JackinPaths } from '@jackin/core';
+import { errorCode, fileSystemError, type JackinPaths, refuseDanglingLink } from '@jackin/core';
 import type { z } from 'zod';
 import { literalReferences } from './env/references.ts';
 import { type ConfigIssue, configInvalid, describeIssue } from './errors.ts';
@@ -84,8 +84,9 @@ async function workspaceNames(directory: string): Promise<string[]> {
       .map((name) => name.slice(0, -'.toml'.length))
       .sort();
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw fileSystemError(error, directory, 'read');
+    if (errorCode(error) !== 'ENOENT') throw fileSystemError(error, directory, 'read');
+    await refuseDanglingLink(directory);
+    return [];
   }
 }
 

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, resolve, sep } from 'node:path';
+import { refuseDanglingLink } from './dangling-link.ts';
 import { errorCode, fileSystemError } from './file-errors.ts';
 import type { Tri } from './ports.ts';
 
@@ -49,6 +50,7 @@ export async function describeFileSystem(path: string): Promise<FileSystemFacts>
       };
     } catch (error) {
       const missing = ['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '');
+      if (missing) await refuseDanglingLink(candidate);
       if (!missing || candidate === dirname(candidate)) throw fileSystemError(error, candidate, 'read');
     }
   }

@@ -1,13 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { chmod, lchown, lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { refuseDanglingLink } from './dangling-link.ts';
 import { JackinError } from './errors.ts';
 import { errorCode, fileSystemError, notARegularFile, shellWord } from './file-errors.ts';
 
 export interface WriteOptions {
   /** Permission bits of the file; default 0600. */
   mode?: number;
+  /** Who it is given to; default: the user of this process. */
+  owner?: Owner;
 }
 
 /**
@@ -33,6 +36,7 @@ export async function writeFileDurable(
     const file = await open(temporary, 'wx', options.mode ?? 0o600);
     try {
       await file.chmod(options.mode ?? 0o600);
+      if (options.owner !== undefined) await file.chown(options.owner.uid, options.owner.gid);
       // FileHandle.writeFile continues after a short write, which is how a full disk first shows itself.
       await file.writeFile(data);
       await file.sync();
@@ -65,7 +69,10 @@ export async function readFileBounded(path: string, options: ReadOptions): Promi
     file = await open(path, O_RDONLY | O_NONBLOCK | (options.follow === true ? 0 : O_NOFOLLOW));
   } catch (error) {
     const code = errorCode(error);
-    if (code === 'ENOENT') return null;
+    if (code === 'ENOENT') {
+      await refuseDanglingLink(options.follow === true ? path : dirname(path));
+      return null;
+    }
     if (code === 'ELOOP' || code === 'ENXIO') throw notARegularFile(path);
     throw fileSystemError(error, path, 'read');
   }
@@ -93,12 +100,19 @@ export async function readFileBounded(path: string, options: ReadOptions): Promi
   }
 }
 
+/** Who a file or directory belongs to. */
+export interface Owner {
+  uid: number;
+  gid: number;
+}
+
 /**
  * Makes a directory (0700, parents too, durably) and makes sure it is only ours: not a link, owned by us, closed
  * to others. A looser mode of our own directory is tightened; a shared one like `/tmp` is refused.
+ * @param owner it is given to this user instead, who may own it already (the user of a container)
  * @throws JackinError `STATE_DIR_NOT_PRIVATE`, `STATE_NOT_WRITABLE`, `DISK_FULL`.
  */
-export async function ensurePrivateDir(path: string): Promise<void> {
+export async function ensurePrivateDir(path: string, owner?: Owner): Promise<void> {
   const target = resolve(path);
   try {
     await makeDirectory(target);
@@ -106,11 +120,14 @@ export async function ensurePrivateDir(path: string): Promise<void> {
     if (stats.isSymbolicLink()) throw notPrivate(target, 'it is a symbolic link');
     if (!stats.isDirectory()) throw notPrivate(target, 'it is not a directory');
     const uid = process.getuid?.();
-    if (uid !== undefined && stats.uid !== uid) {
+    if (uid !== undefined && stats.uid !== uid && stats.uid !== owner?.uid) {
       throw notPrivate(target, `it belongs to user id ${stats.uid}, not to you (${uid})`);
     }
     if ((stats.mode & 0o1000) !== 0) throw notPrivate(target, 'it is shared between users (sticky bit)');
     if ((stats.mode & 0o077) !== 0) await chmod(target, 0o700);
+    if (owner !== undefined && (stats.uid !== owner.uid || stats.gid !== owner.gid)) {
+      await lchown(target, owner.uid, owner.gid);
+    }
   } catch (error) {
     throw fileSystemError(error, target, 'create');
   }
@@ -135,8 +152,12 @@ async function makeDirectory(path: string): Promise<void> {
   } catch (error) {
     if ((await lstat(path).catch(() => null)) !== null) return;
     if (errorCode(error) !== 'ENOENT' || path === dirname(path)) throw error;
+    await refuseDanglingLink(dirname(path));
     await makeDirectory(dirname(path));
-    return makeDirectory(path);
+    // Once more and not for ever: some parents are there and take no directory.
+    await mkdir(path, { mode: 0o700 }).catch(async (again: unknown) => {
+      if ((await lstat(path).catch(() => null)) === null) throw again;
+    });
   }
   await syncDirectory(dirname(path));
 }
@@ -164,7 +185,7 @@ function notPrivate(path: string, reason: string): JackinError {
   return new JackinError({
     code: 'STATE_DIR_NOT_PRIVATE',
     message: `${path} cannot hold jackin's state: ${reason}.`,
-    hint: 'Give jackin a directory of its own, for example with JACKIN_HOME_DIR.',
+    hint: `Put a real directory of your own there (ls -ld ${shellWord(path)}); if all state is to lie elsewhere, set JACKIN_HOME_DIR.`,
     details: { path },
   });
 }

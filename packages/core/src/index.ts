@@ -1,4 +1,5 @@
 export * from './clock.ts';
+export { refuseDanglingLink } from './dangling-link.ts';
 export * from './deadline.ts';
 export * from './documents.ts';
 export * from './errors.ts';

@@ -73,6 +73,8 @@ export const manifestSchema = z.looseObject({
   exit_cause: exitCauseSchema.optional(),
   keep: keepSchema.optional(),
   image_id: z.string().optional(),
+  /** The writable layer that went with the container we removed last; absent while there is a container. */
+  removed_layer: z.looseObject({ changed_paths: z.number().int().nonnegative(), at: z.string() }).optional(),
   /** Our own pending or last stop request; the capsule's exit record must repeat the nonce. */
   stop_request: z.looseObject({ nonce: z.string(), at: z.string() }).optional(),
   resume: z

@@ -76,10 +76,23 @@ export interface InstanceRef {
 }
 
 export interface CapsuleEndpoint {
-  /** `socket`: a trusted local socket. `exec`: through the engine into the container. */
-  transport: 'socket' | 'exec';
   /** Opens a byte stream to the capsule. Checked against links and foreign owners before connecting. */
   open(signal: AbortSignal): Promise<import('node:stream').Duplex>;
+}
+
+/** What an image was built on; absent where nothing was built. */
+export interface ImageOrigin {
+  /** Every image from outside that the build read. */
+  bases?: ImageBase[];
+  /** The one its last stage stands on. */
+  base?: ImageBase | null;
+}
+
+export interface ImageBase {
+  ref: string;
+  /** `sha256:…` of a registry's manifest; null for an image that came from no registry. */
+  digest: string | null;
+  image_id: string;
 }
 
 export interface StartContext {
@@ -99,7 +112,7 @@ export interface Backend {
   /** Asks the capsule over its own protocol, read-only. */
   capsule(ref: InstanceRef): CapsuleEndpoint;
   /** Network, volume, sidecar, container: created if missing, left alone if there. Standalone: directories only. */
-  create(context: StartContext): Promise<{ created: string[]; image_id: string | null }>;
+  create(context: StartContext): Promise<{ created: string[]; image_id: string | null } & ImageOrigin>;
   /** Starts container (or process) and resolves when the capsule answers. Returns what to record. */
   start(
     context: StartContext,

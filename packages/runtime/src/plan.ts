@@ -56,6 +56,15 @@ export const stepSchema = z.discriminatedUnion('op', [
     keep: keepSchema.nullable().optional(),
     last_attach_outcome: z.string().nullable().optional(),
     stop_request: z.object({ nonce: z.string(), at: z.string() }).nullable().optional(),
+    /** The engine and its run the container is seen running in now. */
+    seen_in: z
+      .object({
+        endpoint: z.string(),
+        id: z.string().nullable(),
+        run: z.string(),
+        boot_id: z.string().nullable(),
+      })
+      .optional(),
   }),
   step('prepare_socket_dir', {}),
   /** `agent.toml` from the recipe; the capsule key is made at execution. */

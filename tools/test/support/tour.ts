@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findProcessesByEnv } from '@jackin/core';
+import type Docker from 'dockerode';
 
 const at = (path: string) => fileURLToPath(new URL(`../../../${path}`, import.meta.url));
 const TOUR = at('tools/tour/main.ts');
-const BUNDLE = at('apps/jackin/dist/bundle/bin.js');
+const BUNDLE = at(`apps/jackin/dist/${process.env.JACKIN_TEST_BUNDLE ?? 'bundle'}/bin.js`);
+const NO_ENGINE = 'unix:///nonexistent/docker.sock';
 
 export interface TourRun {
   code: number | null;
@@ -31,35 +33,61 @@ export async function endRunningTours(): Promise<void> {
 }
 
 /**
- * Runs the tour with its own temporary directory; once `after` stands in the output `signal` is sent, or its reader goes
- * away.
+ * Runs the tour with its own temporary directory, or with `temporary`; once `after` stands in the output `signal` is sent
+ * or called, or its reader goes away. Without `env` it finds no engine, whatever this machine has.
  */
 export async function runTour(options: {
   args?: string[];
-  interrupt?: { after: string; signal: NodeJS.Signals | 'reader' };
+  env?: Record<string, string>;
+  temporary?: string;
+  interrupt?: { after: string; signal: NodeJS.Signals | 'reader' | (() => void) };
 }): Promise<TourRun> {
-  const temporary = mkdtempSync(join(tmpdir(), 'jk-t-'));
+  const temporary = options.temporary ?? mkdtempSync(join(tmpdir(), 'jk-t-'));
+  const env = { ...process.env, DOCKER_HOST: NO_ENGINE, ...options.env, TMPDIR: temporary };
   try {
-    const child = spawn(process.execPath, ['--conditions=@jackin/source', TOUR, ...(options.args ?? [])], {
-      env: { ...process.env, TMPDIR: temporary },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--conditions=@jackin/source', TOUR, ...(options.args ?? ['--cli', BUNDLE])],
+      {
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     let output = '';
     let pending = options.interrupt;
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
       if (pending === undefined || !output.includes(pending.after)) return;
       if (pending.signal === 'reader') child.stdout.destroy();
+      else if (typeof pending.signal === 'function') pending.signal();
       else child.kill(pending.signal);
       pending = undefined;
     });
     running.add(child);
     const [code] = (await once(child, 'close')) as [number | null];
     running.delete(child);
-    return { code, output, leftovers: [...readdirSync(temporary), ...(await processesOf(output))] };
+    return { code, output, leftovers: [...readdirSync(temporary), ...(await traces(output))] };
   } finally {
-    rmSync(temporary, { recursive: true, force: true });
+    if (options.temporary === undefined) rmSync(temporary, { recursive: true, force: true });
   }
+}
+
+/** The instances a tour spoke of. */
+export function instancesIn(output: string): string[] {
+  return [...new Set(Array.from(output.matchAll(/jk-([0-9a-z]{8})-/g), ([, id]) => id as string))];
+}
+
+/** Everything on an engine in which one of `words` occurs: names, labels, tags, mounts. */
+export async function onEngine(docker: Docker, words: string[]): Promise<string[]> {
+  const [containers, networks, { Volumes: volumes }, images] = await Promise.all([
+    docker.listContainers({ all: true }),
+    docker.listNetworks(),
+    docker.listVolumes(),
+    docker.listImages(),
+  ]);
+  return [...containers, ...networks, ...(volumes ?? []), ...images]
+    .map((one) => JSON.stringify(one))
+    .filter((text) => words.some((word) => text.includes(word)));
 }
 
 /**
@@ -85,12 +113,12 @@ process.exit(run(args, 'inherit').status ?? 1);
   return file;
 }
 
-async function processesOf(output: string): Promise<string[]> {
+/** The processes of a tour that are alive. */
+export async function traces(output: string): Promise<string[]> {
   const scratch = /^scratch +(\S+):/m.exec(output)?.[1];
-  const ids = new Set(Array.from(output.matchAll(/jk-([0-9a-z]{8})-/g), ([, id]) => id as string));
   const found = await Promise.all([
     scratch === undefined ? [] : findProcessesByEnv('JACKIN_HOME_DIR', join(scratch, 'state')),
-    ...[...ids].map((id) => findProcessesByEnv('JACKIN_INSTANCE', id)),
+    ...instancesIn(output).map((id) => findProcessesByEnv('JACKIN_INSTANCE', id)),
   ]);
   return found.flat().map(({ pid }) => `process ${pid}`);
 }

@@ -66,7 +66,7 @@ describe('every failure is a document too', () => {
     ['words after -- of another verb', ['status', '--', 'x'], 2, 'USAGE'],
     ['limits for a resumed session', [...load.slice(0, -1), '--resume', '--memory', '512m'], 2, 'USAGE'],
     ['an unknown instance', ['stop', 'zzzzzzzz'], 1, 'INSTANCE_NOT_FOUND'],
-    ['a backend that is not there', ['load', 'shell', '.', '--detach'], 1, 'BACKEND_UNAVAILABLE'],
+    ['an engine that is not there', ['load', 'shell', '.', '--detach', '--new'], 1, 'ENGINE_UNREACHABLE'],
     ['a directory that is not there', [...load.slice(0, 2), '/no/such', '--detach'], 1, 'TARGET_NOT_FOUND'],
     ['a decision nobody can make', load.slice(0, -1), 3, 'DECISION_NEEDED'],
     ['a confirmation nobody can give', ['purge', 'ID'], 3, 'DECISION_NEEDED'],

@@ -37,6 +37,8 @@ export function openPlace(): Place {
     SHELL: '/bin/sh',
     JACKIN_HOME_DIR: join(root, 'state'),
     JACKIN_CONFIG_DIR: config,
+    // Never the operator's own engine.
+    DOCKER_HOST: `unix://${join(root, 'no-engine.sock')}`,
   };
   return {
     root,

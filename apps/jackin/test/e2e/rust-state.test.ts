@@ -82,26 +82,29 @@ describe('the state of the Rust jackin', () => {
         cause: null,
         container: 'engine unreachable',
         backend: 'docker',
-        evidence: [expect.stringMatching(/^engine unreachable: docker: this jackin has no docker backend$/)],
+        evidence: [expect.stringMatching(/^engine unreachable: unix:.*no-engine\.sock: /)],
         isolated: [{ mount_dst: '/workspace/proj', kind: 'worktree', verdict: 'unknown' }],
         since: '2026-07-01T17:40:02Z',
       });
       // What it lives on is not passed off as what was reached.
-      expect(engine.map(({ endpoint }: { endpoint: string }) => endpoint)).toEqual(['standalone']);
+      expect(engine).toMatchObject([
+        { endpoint: sandbox.env.DOCKER_HOST, state: 'unreachable' },
+        { endpoint: 'standalone', state: 'reachable' },
+      ]);
       expect(notices.map(({ code }: { code: string }) => code)).not.toContain('CONFIG_PROBLEM');
 
       const text = await sandbox.jackin(['status', ID.slice(0, 3), '--detail', '--size']);
       expect(text.code).toBe(0);
-      for (const word of [ID, 'preserved_dirty', 'engine unreachable', 'no docker backend', 'worktree']) {
+      for (const word of [ID, 'preserved_dirty', 'engine unreachable', 'no-engine.sock', 'worktree']) {
         expect(text.stdout).toContain(word);
       }
       const doctor = await sandbox.jackin(['doctor', '--json']);
       const { findings } = doctor.json().data;
       expect(findings).toContainEqual(
         expect.objectContaining({
-          check: 'backend',
+          check: 'docker.endpoint',
           severity: 'error',
-          message: expect.stringMatching(/^docker/),
+          message: expect.stringContaining('no-engine.sock'),
         }),
       );
       expect(findings).toContainEqual(expect.objectContaining({ check: 'records', severity: 'ok' }));
@@ -111,9 +114,10 @@ describe('the state of the Rust jackin', () => {
   );
 
   test(
-    'is neither resumed nor ended by this version: every verb says why and changes no byte',
+    'is neither resumed nor ended while its engine is away: every verb says why and changes nothing but locks',
     async () => {
-      const before = everything();
+      const records = () => everything().filter((entry) => !/\.lock |\/locks\.db /.test(entry));
+      const before = records();
       for (const args of [
         ['resume', ID, '--detach'],
         ['resume', ID, '--detach', '--accept-loss', '--allow-drift'],
@@ -131,16 +135,16 @@ describe('the state of the Rust jackin', () => {
         const refused = await sandbox.jackin([...args, '--json']);
         expect([args, refused.code]).toEqual([args, 1]);
         const { code, message, hint } = refused.json().error;
-        if (args[0] === 'load') expect(code).toMatch(/^(ISOLATION_UNSUPPORTED|BACKEND_UNAVAILABLE)$/);
+        if (args[0] === 'load') expect(code).toMatch(/^(ISOLATION_UNSUPPORTED|ENGINE_UNREACHABLE)$/);
         else {
-          expect([args, code]).toEqual([args, 'BACKEND_UNAVAILABLE']);
-          expect(message).toContain(`${BASE} lives on the docker backend`);
-          expect(hint).toContain('state is kept');
+          expect([args, code]).toEqual([args, 'ENGINE_UNREACHABLE']);
+          expect(message).toContain(`The engine ${BASE} lives on`);
+          expect(hint).toContain('Start the engine');
         }
       }
       const exile = await sandbox.jackin(['exile', '--yes', '--json']);
       expect([exile.code, exile.json().data]).toEqual([0, { ejected: [], failed: [] }]);
-      expect(everything()).toEqual(before);
+      expect(records()).toEqual(before);
     },
     2 * MINUTES,
   );

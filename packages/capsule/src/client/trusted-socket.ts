@@ -1,4 +1,5 @@
-import { lstat } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { dirname } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -23,22 +24,51 @@ export function openTrustedSocket(
     signal.throwIfAborted();
     const directory = await look(dirname(path));
     if (!directory.isDirectory()) throw untrusted(path, `${dirname(path)} is not a real directory`);
-    const socket = await look(path);
-    if (!socket.isSocket()) throw untrusted(path, 'it is not a socket');
-    for (const [name, { uid }] of [
-      [dirname(path), directory],
-      [path, socket],
-    ] as const) {
-      if (uid !== expectedUid)
-        throw untrusted(path, `${name} belongs to user id ${uid}, not to ${expectedUid}`);
+    const held = await hold(path);
+    try {
+      if (!held.stats.isSocket()) throw untrusted(path, 'it is not a socket');
+      for (const [name, { uid }] of [
+        [dirname(path), directory],
+        [path, held.stats],
+      ] as const) {
+        if (uid !== expectedUid)
+          throw untrusted(path, `${name} belongs to user id ${uid}, not to ${expectedUid}`);
+      }
+      return await connect(held.address, path, signal);
+    } finally {
+      await held.close();
     }
-    return connect(path, signal);
   };
 }
 
-function connect(path: string, signal: AbortSignal): Promise<Duplex> {
+interface Held {
+  stats: Stats;
+  /** Where to connect: what was looked at, whatever has its name by then. */
+  address: string;
+  close(): Promise<void>;
+}
+
+/** Linux can hold on to what lies at a path without following it; elsewhere it can be replaced after the look. */
+async function hold(path: string): Promise<Held> {
+  if (process.platform !== 'linux') return { stats: await look(path), address: path, close: async () => {} };
+  try {
+    const handle = await open(path, O_PATH | constants.O_NOFOLLOW);
+    return {
+      stats: await handle.stat(),
+      address: `/proc/self/fd/${handle.fd}`,
+      close: () => handle.close(),
+    };
+  } catch (error) {
+    throw unreachable(path, error);
+  }
+}
+
+/** Of Linux, on every architecture Node runs on; Node does not name it. */
+const O_PATH = 0o10000000;
+
+function connect(address: string, path: string, signal: AbortSignal): Promise<Duplex> {
   const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
-  const socket = createConnection(path);
+  const socket = createConnection(address);
   const abort = (): void => {
     socket.destroy();
     reject(signal.reason);
@@ -49,7 +79,7 @@ function connect(path: string, signal: AbortSignal): Promise<Duplex> {
   return promise.finally(() => signal.removeEventListener('abort', abort));
 }
 
-async function look(path: string): ReturnType<typeof lstat> {
+async function look(path: string): Promise<Stats> {
   try {
     return await lstat(path);
   } catch (error) {

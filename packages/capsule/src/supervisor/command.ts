@@ -49,8 +49,8 @@ export function commandOf(plan: SessionPlan, instanceId: string): Command {
   if (!isDirectory(plan.cwd)) {
     throw new JackinError({
       code: 'WORKDIR_NOT_FOUND',
-      message: `The session's directory ${plan.cwd} is not there.`,
-      hint: 'Check that the workspace is mounted.',
+      message: `The session's directory ${plan.cwd} is not there, or is not a directory.`,
+      hint: 'Make or mount it again, then run the same command; nothing else of the session is lost.',
       details: { cwd: plan.cwd },
     });
   }

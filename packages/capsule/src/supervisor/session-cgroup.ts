@@ -140,17 +140,30 @@ function sessionCgroup(groups: Group[], memory: Group | undefined, limited: bool
       const script = limited ? ENTER_OR_END : ENTER_IF_POSSIBLE;
       return ['/bin/sh', '-c', script, 'jackin-session', ...directories, '--', ...argv];
     },
-    oomKills() {
-      if (memory === undefined) return 0;
-      const file = memory.version === 2 ? 'memory.events' : 'memory.oom_control';
-      return Number(/^oom_kill (\d+)$/m.exec(read(join(memory.directory, file)))?.[1] ?? 0);
-    },
+    oomKills: () => (memory === undefined ? 0 : oomKillsIn(memory)),
     pids: () =>
       directories.flatMap((directory) =>
         read(join(directory, 'cgroup.procs')).split('\n').filter(Boolean).map(Number),
       ),
     remove: () => directories.map(removeDirectory).every(Boolean),
   };
+}
+
+/**
+ * How often the kernel killed for lack of memory, counted from now, in the group that is the top of what can be seen:
+ * that of a container, whose capsule can make no groups. Elsewhere the group holds strangers too, and it is always 0.
+ */
+export function surroundingOomKills(hierarchies = findHierarchies()): () => number {
+  const memory = hierarchies.get('memory');
+  if (memory === undefined || memory.own !== memory.root) return () => 0;
+  const group = { version: memory.version, directory: memory.own };
+  const before = oomKillsIn(group);
+  return () => oomKillsIn(group) - before;
+}
+
+function oomKillsIn({ version, directory }: Pick<Group, 'version' | 'directory'>): number {
+  const file = version === 2 ? 'memory.events' : 'memory.oom_control';
+  return Number(/^oom_kill (\d+)$/m.exec(read(join(directory, file)))?.[1] ?? 0);
 }
 
 function namesIn(directory: string): string[] {

@@ -5,7 +5,7 @@ import { openPty, type Pty, type PtyExit } from '../terminal/pty.ts';
 import { createTerminalModel, type TerminalText } from '../terminal/terminal-model.ts';
 import { commandOf } from './command.ts';
 import { endProcesses, sessionProcesses } from './descendants.ts';
-import { createSessionCgroup } from './session-cgroup.ts';
+import { createSessionCgroup, surroundingOomKills } from './session-cgroup.ts';
 import { createViewers, type Size, type Viewer } from './viewers.ts';
 
 export interface SessionEnd {
@@ -69,6 +69,7 @@ export function startSession(options: SessionOptions): Session {
   const { plan, instanceId } = options;
   const command = commandOf(plan, instanceId);
   const cgroup = createSessionCgroup({ instanceId, sessionId: plan.session_id, limits: plan.limits ?? {} });
+  const oomKillsOf = cgroup?.oomKills ?? surroundingOomKills();
   const startedAt = new Date().toISOString();
   const size: Size = { cols: plan.cols, rows: plan.rows };
   const scanner = createOutputScanner();
@@ -132,7 +133,7 @@ export function startSession(options: SessionOptions): Session {
   }
 
   function onExit({ code, signal }: PtyExit): void {
-    const oomKills = cgroup?.oomKills() ?? 0;
+    const oomKills = oomKillsOf();
     const oom = oomKills > 0 && !requested && (signal === 'SIGKILL' || code === 137);
     end = { at: new Date().toISOString(), code, signal, oom, oomNote: oomKills > 0 && !oom, requested };
     setTimeout(() => pty.close(), OUTPUT_LIMIT_MS).unref();

@@ -35,6 +35,8 @@ export interface CapsuleProcessOptions {
   /** Another program than the sources, e.g. a bundle. */
   command?: string[];
   instanceId?: string;
+  /** Also say on stderr that it listens. */
+  announce?: boolean;
 }
 
 /** Starts the real program and waits until it listens. */
@@ -66,6 +68,7 @@ export async function startCapsule(options: CapsuleProcessOptions = {}): Promise
     socket,
     '--ready-fd',
     '3',
+    ...(options.announce ? ['--announce'] : []),
   ];
   const child = spawn(file, args, {
     detached: true,

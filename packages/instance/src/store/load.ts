@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode, fileSystemError, type JackinPaths } from '@jackin/core';
+import { errorCode, fileSystemError, type JackinPaths, refuseDanglingLink } from '@jackin/core';
 import { instanceIdOf } from '../naming.ts';
 import { type IndexDocument, newestFirst, readIndexDocument, rowsMatch } from './index-document.ts';
 import { type ManifestFile, NO_MANIFEST, readManifestFile } from './manifest-file.ts';
@@ -13,7 +13,8 @@ const PARALLEL_READS = 32;
 /**
  * Looks at every instance directory, the index, the locks and the socket directories; writes nothing.
  * The manifests win over the index (docs/storage.md#index).
- * @throws JackinError `STATE_NOT_READABLE` when a directory cannot be listed: not seeing is not absence
+ * @throws JackinError `STATE_NOT_READABLE` when a directory cannot be listed, `LINK_TARGET_MISSING` when it is a link to
+ * nothing: not seeing is not absence
  */
 export async function loadState(paths: JackinPaths): Promise<LoadedState> {
   const [entries, sockets, index] = await Promise.all([
@@ -104,8 +105,9 @@ async function listNames(directory: string): Promise<{ name: string; isFile: boo
       .filter((entry) => entry.name.startsWith(PREFIX))
       .map((entry) => ({ name: entry.name, isFile: !entry.isDirectory() && !entry.isSymbolicLink() }));
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return [];
-    throw fileSystemError(error, directory, 'read');
+    if (errorCode(error) !== 'ENOENT') throw fileSystemError(error, directory, 'read');
+    await refuseDanglingLink(directory);
+    return [];
   }
 }
 

@@ -11,6 +11,8 @@ export interface LaunchChoiceInput {
   canAsk: boolean;
   /** The command as typed, e.g. `jackin load shell /srv/app`, to which the flags of a hint are added. */
   invocation: string;
+  /** The same for a new session, with what only a new one takes; default: `invocation` with `--new`. */
+  startNew?: string;
 }
 
 export type LaunchChoice =
@@ -25,27 +27,31 @@ export type LaunchChoice =
  * @throws JackinError DECISION_NEEDED (exit code 3, candidates and commands in its details), NO_CANDIDATE
  */
 export function decideLaunch(input: LaunchChoiceInput): LaunchChoice {
-  const { candidates, request, canAsk, invocation } = input;
+  const { candidates, request, canAsk, invocation, startNew = `${invocation} --new` } = input;
   if (request === 'new') return { action: 'new' };
   if (request !== null && request !== 'newest') {
     const named = candidates.find((row) => row.instance_id === request.instance);
     if (named !== undefined) return { action: 'resume', instance_id: named.instance_id };
-    throw noCandidate(`${request.instance} is not a session of this workspace, role and agent`, invocation);
+    throw noCandidate(`${request.instance} is not a session of this workspace, role and agent`, startNew);
   }
   const [newest] = candidates;
   if (newest === undefined) {
     if (request === null) return { action: 'new' };
-    throw noCandidate('There is no session to resume for this workspace, role and agent', invocation);
+    throw noCandidate('There is no session to resume for this workspace, role and agent', startNew);
   }
   if (request === 'newest') return { action: 'resume', instance_id: newest.instance_id };
   if (canAsk) return { action: 'choose', candidates: [...candidates] };
-  throw decisionNeeded(candidates, invocation);
+  throw decisionNeeded(candidates, invocation, startNew);
 }
 
-function decisionNeeded(candidates: readonly CandidateRow[], invocation: string): JackinError {
+function decisionNeeded(
+  candidates: readonly CandidateRow[],
+  invocation: string,
+  startNew: string,
+): JackinError {
   const commands = [
     ...candidates.map(({ instance_id }) => `${invocation} --instance ${instance_id}`),
-    `${invocation} --new`,
+    startNew,
   ];
   const details: DecisionNeeded = { candidates: [...candidates], commands };
   const list = candidates.map((row) => `${row.container_base} (${row.age}, ${row.what}, ${row.readiness})`);
@@ -58,10 +64,10 @@ function decisionNeeded(candidates: readonly CandidateRow[], invocation: string)
   });
 }
 
-function noCandidate(message: string, invocation: string): JackinError {
+function noCandidate(message: string, startNew: string): JackinError {
   return new JackinError({
     code: 'NO_CANDIDATE',
     message,
-    hint: `Start one with \`${invocation} --new\`, or see \`jackin status\`.`,
+    hint: `Start one with \`${startNew}\`, or see \`jackin status\`.`,
   });
 }

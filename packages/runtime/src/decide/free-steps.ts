@@ -68,7 +68,9 @@ function containerSteps(facts: InstanceFacts, complete: boolean): StepDraft[] {
   const { container } = facts.observation;
   const standalone = backendOf(facts.manifest) === 'standalone';
   const there = container.state === 'running' || container.state === 'stopped';
-  if (!there && !(complete && standalone)) return [];
+  if (!there && !complete) return [];
   const what = standalone ? 'capsule process of' : 'container';
-  return [{ op: 'remove_container', removes: [`${what} ${facts.container_base}`], requires: [NOT_RUNNING] }];
+  // Where it is missing there may be one that a restore put aside.
+  const removes = there || standalone ? [`${what} ${facts.container_base}`] : [];
+  return [{ op: 'remove_container', removes, requires: [NOT_RUNNING] }];
 }

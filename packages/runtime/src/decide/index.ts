@@ -2,6 +2,7 @@ export * from './candidates.ts';
 export { CAUSE_TABLE, type CauseRow } from './cause-table.ts';
 export * from './classify-exit.ts';
 export { type CleanConsent, doubts, requiredConsent } from './clean-consent.ts';
+export * from './container-user.ts';
 export * from './decide-exit.ts';
 export * from './decide-launch.ts';
 export * from './describe.ts';

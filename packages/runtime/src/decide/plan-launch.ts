@@ -1,4 +1,5 @@
 import type { Manifest, Recipe } from '@jackin/instance';
+import type { EngineFact } from '../backend.ts';
 import type { Plan, SessionRequest } from '../plan.ts';
 import { instancePlan, type PlanInput, type StepDraft } from './plan-parts.ts';
 
@@ -16,6 +17,8 @@ export interface LaunchInput extends PlanInput {
   supportedAgents: readonly string[];
   recipe: Recipe;
   session: SessionRequest;
+  /** Where it is going to be made; null or absent: not known yet. A container of it is looked for nowhere else. */
+  engine?: EngineFact | null;
 }
 
 /**
@@ -85,5 +88,12 @@ function launchManifest(input: LaunchInput): Manifest {
     base_image_digest: recipe.base?.digest ?? null,
     supported_agents: [...input.supportedAgents],
     recipe,
+    ...madeOn(input),
   };
+}
+
+function madeOn({ recipe, engine }: LaunchInput): Pick<Manifest, 'engine'> {
+  if (recipe.backend !== 'docker' || engine?.state !== 'reachable') return {};
+  const { endpoint, id, run } = engine;
+  return { engine: { endpoint, id, run } };
 }

@@ -2,7 +2,7 @@ import type { InstanceFacts } from '../facts.ts';
 import type { Plan } from '../plan.ts';
 import { type Classification, classifyExit } from './classify-exit.ts';
 import { explainsUntilMs } from './end-facts.ts';
-import { FINAL_STATUSES } from './instance-kind.ts';
+import { backendOf, FINAL_STATUSES } from './instance-kind.ts';
 import type { Ended } from './judge-end.ts';
 import { asSeen, instancePlan, type PlanInput, recordEnd, type StepDraft } from './plan-parts.ts';
 
@@ -32,7 +32,10 @@ export function reconcileInstance(input: PlanInput & { facts: InstanceFacts }): 
   return instancePlan({
     plan_id: input.planId,
     kind: 'reconcile',
-    summary: `${facts.container_base}: ${facts.manifest.status} becomes ${step.status}`,
+    summary:
+      step.status === facts.manifest.status
+        ? `${facts.container_base}: ${step.status}, as it is seen now`
+        : `${facts.container_base}: ${facts.manifest.status} becomes ${step.status}`,
     facts,
     steps: [{ ...step, requires: asSeen(facts) }],
   });
@@ -58,10 +61,12 @@ function correction(facts: InstanceFacts, seen: Classification, now: string): Co
  * stays one while nothing usable runs. A stop request the agent outlived explains no later end, so it goes too.
  */
 function aliveCorrection(
-  { manifest }: InstanceFacts,
+  facts: InstanceFacts,
   agent: 'alive' | 'ended' | 'unknown',
   now: string,
 ): Correction | null {
+  const { manifest } = facts;
+  const seenIn = newRun(facts);
   const asked = manifest.stop_request;
   const outlived = asked !== undefined && !(Date.parse(now) <= explainsUntilMs(asked));
   const outdated = manifest.exit_cause !== undefined || manifest.keep !== undefined || outlived;
@@ -72,10 +77,23 @@ function aliveCorrection(
       exit_cause: null,
       keep: null,
       ...(outlived ? { stop_request: null } : {}),
+      ...seenIn,
     };
   }
   const stays = manifest.status === 'running' || manifest.status === 'failed_setup';
-  return stays ? null : { op: 'record_status', status: 'running' };
+  if (stays) return 'seen_in' in seenIn ? { op: 'record_status', status: manifest.status, ...seenIn } : null;
+  return { op: 'record_status', status: 'running', ...seenIn };
+}
+
+/**
+ * A container that lives through a restart of its engine, or was started by somebody else in a new run, belongs to
+ * that run: what ends it later is compared with it.
+ */
+function newRun({ engine, engine_run: run, manifest }: InstanceFacts): Pick<Correction, 'seen_in'> {
+  if (backendOf(manifest) !== 'docker' || engine.state !== 'reachable' || engine.run === null) return {};
+  if (run === 'same') return {};
+  const { endpoint, id, boot_id } = engine;
+  return { seen_in: { endpoint, id, run: engine.run, boot_id } };
 }
 
 function endedCorrection({ manifest }: InstanceFacts, seen: Ended): Correction | null {

@@ -1,4 +1,5 @@
 import { JackinError } from '@jackin/core';
+import { describeRebuild } from '../docker/images/describe-rebuild.ts';
 import type { InstanceFacts } from '../facts.ts';
 
 type ImageChoice =
@@ -55,14 +56,23 @@ function unseen({ container_base: base }: InstanceFacts, reason: string): ImageC
 function gone(facts: InstanceFacts, recorded: string | null, drifted: string | null): ImageChoice {
   const { manifest, container_base: base } = facts;
   const id = recorded ?? 'never recorded';
+  const rebuild = manifest.recipe === undefined ? null : describeRebuild(manifest.recipe);
+  const needs = rebuild === null ? '' : `. A rebuild would need ${rebuild.lines.join('; ')}`;
   const drift = drifted === null ? '' : `; ${manifest.image_tag} now names another image, ${drifted} (drift)`;
   return {
     outcome: 'blocked',
     error: new JackinError({
       code: 'IMAGE_GONE',
-      message: `The image of ${base} is gone: id ${id}, tag ${manifest.image_tag}, no keep tag${drift}`,
-      hint: 'Its state is kept; this version cannot rebuild an image. Load the image again, then run the same command.',
-      details: { image_id: recorded, image_tag: manifest.image_tag, drifted_to: drifted, tier: 3 },
+      message: `The image of ${base} is gone: id ${id}, tag ${manifest.image_tag}, no keep tag${drift}${needs}`,
+      hint: 'Its state is kept; this version cannot rebuild an image. Bring that image back (docker load, docker pull), then run the same command.',
+      details: {
+        image_id: recorded,
+        image_tag: manifest.image_tag,
+        drifted_to: drifted,
+        tier: 3,
+        rebuild: rebuild?.lines ?? [],
+        not_recorded: rebuild?.missing ?? [],
+      },
     }),
   };
 }

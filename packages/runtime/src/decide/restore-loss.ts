@@ -16,9 +16,18 @@ export function whatIsLost(
   if (tier.tier === 0) return tier.agent === 'alive' ? [] : ['agent_process'];
   const lost: DidNotReturn[] = [];
   if (somethingWasAlive(facts)) lost.push('live_processes');
-  if (tier.tier === 2 && changedPaths?.length !== 0) lost.push('writable_layer');
+  if (tier.tier === 2 && !layerWasEmpty(facts, changedPaths)) lost.push('writable_layer');
   if (sidecarIsLost(facts)) lost.push('sidecar_images');
   return lost;
+}
+
+/** As its container says, or as it was when we removed that. */
+function layerWasEmpty(
+  { manifest, observation }: InstanceFacts,
+  changedPaths: readonly string[] | null,
+): boolean {
+  if (changedPaths !== null) return changedPaths.length === 0;
+  return observation.container.state === 'missing' && manifest.removed_layer?.changed_paths === 0;
 }
 
 /** What a tier does bring back, of what this instance has. Words of their own: `home`, `working_tree`. */
@@ -41,10 +50,16 @@ function somethingWasAlive(facts: InstanceFacts): boolean {
   if (facts.observation.leftover_pids.length > 0) return true;
   const reading = readRecord(facts);
   if (reading.state === 'ours' && reading.record.ended_by === 'agent') return false;
+  // The capsule ended what ran before it went itself, so its last heartbeat tells of the time after that.
+  if (reading.state === 'ours' && reading.record.ended_by === 'signal') return hadSessions(facts);
   if (facts.state_files.heartbeat.state === 'unreadable') return true;
   const beat = lastHeartbeat(facts);
   if (beat !== null) return beat.sessions.some((session) => session.alive);
-  return facts.manifest.sessions.some((session) => session.status === 'running');
+  return hadSessions(facts);
+}
+
+function hadSessions({ manifest }: InstanceFacts): boolean {
+  return manifest.sessions.some((session) => session.status === 'running');
 }
 
 function sidecarIsLost(facts: InstanceFacts): boolean {

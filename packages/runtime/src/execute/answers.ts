@@ -3,9 +3,16 @@ import { standaloneBackendSchema } from '@jackin/instance';
 import { z } from 'zod';
 import { engineFactSchema } from '../observe/inventory-schema.ts';
 
+const imageBase = z.object({ ref: z.string(), digest: z.string().nullable(), image_id: z.string() });
+
 /** What the acting calls of a backend may answer. */
 const answers = {
-  create: z.object({ created: z.array(z.string()), image_id: z.string().nullable() }),
+  create: z.object({
+    created: z.array(z.string()),
+    image_id: z.string().nullable(),
+    bases: z.array(imageBase).optional(),
+    base: imageBase.nullish(),
+  }),
   start: z.object({ engine: engineFactSchema, standalone: standaloneBackendSchema.optional() }),
   endLeftovers: z.array(z.number().int().positive()),
   remove: z.enum(['removed', 'absent']),
@@ -13,6 +20,7 @@ const answers = {
 
 type Answers = { [Call in keyof typeof answers]: z.infer<(typeof answers)[Call]> };
 export type StartAnswer = Answers['start'];
+export type CreateAnswer = Answers['create'];
 
 /** The answer itself. Throws BACKEND_ANSWER_INVALID: nonsense is never taken for "removed" or "nothing left". */
 export function checkedAnswer<Call extends keyof Answers>(call: Call, answer: unknown): Answers[Call] {

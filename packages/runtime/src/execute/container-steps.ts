@@ -1,7 +1,7 @@
 import type { Manifest, Recipe } from '@jackin/instance';
-import type { Backend, EngineFact, StartContext } from '../backend.ts';
+import type { Backend, EngineFact, InstanceRef, StartContext } from '../backend.ts';
 import type { Step } from '../plan.ts';
-import { answerInvalid, checkedAnswer, type StartAnswer } from './answers.ts';
+import { answerInvalid, type CreateAnswer, checkedAnswer, type StartAnswer } from './answers.ts';
 import { CALL_MS, outside } from './context.ts';
 import type { Handler, StepContext, StepOutcome } from './ports.ts';
 
@@ -13,9 +13,9 @@ export const createResources: Handler<'create_resources'> = async (step, context
   const answer = await outside(context, 'Creating the container', BUILD_MS, async (signal) =>
     context.backend.create(await startContext(context, step.recipe, signal)),
   );
-  const { created, image_id } = checkedAnswer('create', answer);
+  const { created, image_id, ...origin } = checkedAnswer('create', answer);
   if (image_id !== null) {
-    await context.ports.store.update(context.base, (manifest) => ({ ...manifest, image_id }));
+    await context.ports.store.update(context.base, (manifest) => withImage(manifest, image_id, origin));
   }
   return created.length > 0
     ? { state: 'done', created }
@@ -74,6 +74,7 @@ export function removeEngineResource(
 ): (step: Step, context: StepContext) => Promise<StepOutcome> {
   return async (_step, context) => {
     const ref = await context.ref();
+    const layer = what === 'container' ? await layerToKeepInMind(context, ref) : null;
     const answer = checkedAnswer(
       'remove',
       await outside(context, `Removing the ${what}`, CALL_MS, (signal) =>
@@ -86,8 +87,25 @@ export function removeEngineResource(
         backend: { ...manifest.backend, standalone: null },
       }));
     }
+    if (layer !== null && answer === 'removed') {
+      await context.ports.store.update(context.base, (manifest) => ({ ...manifest, removed_layer: layer }));
+    }
     return answer === 'removed' ? { state: 'done' } : { state: 'skipped', detail: 'it is gone already' };
   };
+}
+
+/** What goes with a container whose instance stays: the next restore must be able to say what it cannot bring back. */
+async function layerToKeepInMind(
+  context: StepContext,
+  ref: InstanceRef,
+): Promise<NonNullable<Manifest['removed_layer']> | null> {
+  const { plan, ports, backend, base } = context;
+  if (plan.kind === 'clean' || (await ports.store.read(base)) === null) return null;
+  const answer = await outside(context, 'Listing what changed in the container', CALL_MS, (signal) =>
+    backend.changedPaths(ref, signal),
+  ).catch(() => null);
+  if (!Array.isArray(answer)) return null;
+  return { changed_paths: answer.length, at: ports.clock.now().toISOString() };
 }
 
 async function startContext(
@@ -104,8 +122,27 @@ async function startContext(
   };
 }
 
+/** What the image is, and what it was built on: enough to build the same one again. */
+function withImage(
+  manifest: Manifest,
+  imageId: string,
+  { bases, base }: Pick<CreateAnswer, 'bases' | 'base'>,
+): Manifest {
+  const { recipe } = manifest;
+  const image = { ...manifest, image_id: imageId };
+  if (recipe === undefined || bases === undefined) return image;
+  const build = { args: {}, ...recipe.build, bases };
+  if (base == null) return { ...image, recipe: { ...recipe, build } };
+  return {
+    ...image,
+    base_image_ref: base.ref,
+    base_image_digest: base.digest,
+    recipe: { ...recipe, base: { ...recipe.base, ...base }, build },
+  };
+}
+
 function withRun(manifest: Manifest, started: StartAnswer, at: string): Manifest {
-  const next: Manifest = { ...manifest };
+  const { removed_layer: _gone, ...next }: Manifest = manifest;
   if (started.standalone) next.backend = { ...manifest.backend, standalone: started.standalone };
   const { engine } = started;
   if (engine.state === 'reachable') {

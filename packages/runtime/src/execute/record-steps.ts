@@ -1,5 +1,6 @@
 import { ensurePrivateDir, JackinError } from '@jackin/core';
 import type { Manifest } from '@jackin/instance';
+import { capsuleOwner } from '../decide/container-user.ts';
 import type { Step } from '../plan.ts';
 import type { Handler } from './ports.ts';
 
@@ -22,13 +23,16 @@ export const recordStatus: Handler<'record_status'> = async (step, { ports, base
   if (step.status === 'purged' && (await ports.store.read(base)) === null) {
     return { state: 'skipped', detail: 'the manifest is gone already' };
   }
-  await ports.store.update(base, (manifest) => withRecord(manifest, step));
+  const at = ports.clock.now().toISOString();
+  await ports.store.update(base, (manifest) => withRecord(manifest, step, at));
   return { state: 'done', detail: step.status };
 };
 
-export const prepareSocketDir: Handler<'prepare_socket_dir'> = async (_step, { ports, base }) => {
+export const prepareSocketDir: Handler<'prepare_socket_dir'> = async (_step, context) => {
+  const { ports, base } = context;
+  const { manifest } = await context.ref();
   await ensurePrivateDir(ports.paths.socketsDir);
-  await ensurePrivateDir(ports.paths.instance(base).sockets);
+  await ensurePrivateDir(ports.paths.instance(base).sockets, capsuleOwner(manifest));
   return { state: 'done' };
 };
 
@@ -38,11 +42,16 @@ export const rebuildIndex: Handler<'rebuild_index'> = async (_step, { ports }) =
 };
 
 /** A field the step does not name stays; one it names as null goes. */
-function withRecord(manifest: Manifest, step: Extract<Step, { op: 'record_status' }>): Manifest {
+function withRecord(manifest: Manifest, step: Extract<Step, { op: 'record_status' }>, at: string): Manifest {
   const next: Manifest = { ...manifest, status: step.status };
   setOrClear(next, 'exit_cause', step.exit_cause);
   setOrClear(next, 'keep', step.keep);
   setOrClear(next, 'stop_request', step.stop_request);
+  if (step.seen_in !== undefined) {
+    const { boot_id, ...engine } = step.seen_in;
+    next.engine = { ...manifest.engine, ...engine };
+    if (boot_id !== null) next.last_seen = { ...manifest.last_seen, at, boot_id };
+  }
   if (step.last_attach_outcome !== undefined) next.last_attach_outcome = step.last_attach_outcome;
   return next;
 }

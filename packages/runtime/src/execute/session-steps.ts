@@ -3,6 +3,7 @@ import { agentRegistry } from '@jackin/agents';
 import type { SessionInfo, SessionPlan } from '@jackin/capsule/protocol';
 import { JackinError, toJackinError } from '@jackin/core';
 import type { Manifest, Recipe } from '@jackin/instance';
+import { capsuleOwner } from '../decide/container-user.ts';
 import { writeAgentConfig } from '../observe/agent-config-file.ts';
 import { bounded } from '../observe/bounded.ts';
 import type { CapsuleAccess } from '../observe/capsule-access.ts';
@@ -10,6 +11,7 @@ import type { SessionRequest } from '../plan.ts';
 import { recordUnrecorded } from './container-steps.ts';
 import { outside } from './context.ts';
 import type { Handler, StepContext } from './ports.ts';
+import { programHint } from './program-hint.ts';
 import { findProgram, sessionEnvironment } from './session-env.ts';
 
 const CAPSULE_KEY_BYTES = 32;
@@ -31,14 +33,15 @@ export const writeAgentConfigStep: Handler<'write_agent_config'> = async (step, 
     });
   }
   const { manifest } = await context.ref();
-  await writeAgentConfig(ports.paths, base, {
+  const config = {
     instance_id: instanceId,
     role: manifest.role_key,
     workdir: manifest.recipe?.workdir ?? manifest.workdir,
     agents: manifest.supported_agents.length > 0 ? manifest.supported_agents : [manifest.agent_runtime],
     capsule_key: randomBytes(CAPSULE_KEY_BYTES).toString('hex'),
     ...(step.session ? { session: { agent: step.session.agent, argv: step.session.argv } } : {}),
-  });
+  };
+  await writeAgentConfig(ports.paths, base, config, capsuleOwner(manifest));
   return { state: 'done' };
 };
 
@@ -109,7 +112,8 @@ async function sessionPlan(
   if (plan.backend === 'standalone' && !(await findProgram(session.argv[0] ?? '', session.cwd, env.PATH))) {
     throw agentStartFailed(context, session, `${session.argv[0]} was not found on this host`);
   }
-  const limits = definedOnly(recipe.run.limits);
+  // A container is limited by its engine, and what is in it can make no groups of its own.
+  const limits = plan.backend === 'standalone' ? definedOnly(recipe.run.limits) : {};
   return {
     session_id: session.session_id,
     name: session.name,
@@ -156,7 +160,7 @@ function agentStartFailed(
   return new JackinError({
     code: 'AGENT_START_FAILED',
     message: `The agent ${session.agent} could not be started: ${reason}`,
-    hint: agent?.installHint ?? `Check that ${session.argv[0]} can be run where the session runs.`,
+    hint: programHint(agent, session.argv[0] ?? ''),
     details: { agent: session.agent, program: session.argv[0] ?? null },
     ...(cause === undefined ? {} : { cause }),
   });

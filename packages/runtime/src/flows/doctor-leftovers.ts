@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 /** What no instance needs any more, and records nobody can read. Listed, never removed. */
 export async function leftoverFindings(world: World): Promise<Finding[]> {
   try {
-    const seen = await world.look();
+    const seen = await world.look({ everyBackend: true });
     const { corrupt, rowsWithoutManifest, lockOnly, socketOnly, indexState, indexReason } = seen.loaded;
     const locks = await unheld(world, lockOnly);
     const findings: Finding[] = [

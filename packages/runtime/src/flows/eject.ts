@@ -45,10 +45,11 @@ export async function exile(world: World, request: ExileRequest): Promise<FlowRe
 }
 
 /** What was running when it was last seen and cannot be seen now is named as a failure, not passed over. */
-function mayRun({ observation, manifest }: InstanceFacts): boolean {
+function mayRun({ observation, manifest, engine_matches: matches }: InstanceFacts): boolean {
   const { state } = observation.container;
   if (state === 'running') return true;
-  return state === 'unreachable' && (manifest.status === 'running' || manifest.status === 'active');
+  const unseen = state === 'unreachable' || matches === 'no';
+  return unseen && (manifest.status === 'running' || manifest.status === 'active');
 }
 
 async function ejectInstance(world: World, manifest: Manifest): Promise<EndDocument> {

@@ -107,7 +107,9 @@ function cleaned(input: ActionInput, ended: Ended, removed: string[]): EndDocume
 
 function keepHint(policy: ExitPolicy): string[] {
   if (policy.value !== 'ask') return [];
-  return ['policy ask: nothing was unfinished; --keep would have kept the home and the conversation'];
+  return [
+    'policy ask: no worktree or clone to look at, and the home is not looked into; --keep would have kept it and the conversation',
+  ];
 }
 
 function whatEnded({ facts, policy, seen }: ActionInput, ended: Ended): Partial<EndDocument> {

@@ -4,10 +4,14 @@ import { JackinError } from '@jackin/core';
 import { type Recipe, workdirFingerprint } from '@jackin/instance';
 import type { LaunchTarget } from '../decide/candidates.ts';
 import type { LoadRequest } from './api.ts';
+import { dockerRecipe, roleAgents } from './docker-recipe.ts';
 import { knownAgents } from './known-agents.ts';
 import { launchMounts, standaloneMountNotices } from './launch-mounts.ts';
 import { type Role, resolveRole } from './roles.ts';
 import type { World } from './world.ts';
+
+/** Every image has one, whatever shell the operator uses on this machine. */
+const CONTAINER_SHELL = '/bin/bash';
 
 /** A launch with every name looked up and everything checked that can be before anything is made. */
 export interface PreparedLaunch {
@@ -16,11 +20,14 @@ export interface PreparedLaunch {
   agent: AgentDefinition;
   supportedAgents: string[];
   launchTarget: LaunchTarget;
-  recipe: Recipe;
+  backend: Recipe['backend'];
+  /** What a new session is made of. Asked for only when one is: a resumed session has its own, whatever became of the role. */
+  recipe(): Promise<Recipe>;
   /** What the operator must hear before it starts. */
   notices: string[];
-  /** The command as it was meant, for hints. */
+  /** The command as it was meant, for hints; a resumed session takes no flag of its recipe. */
   invocation: string;
+  startNew: string;
 }
 
 /**
@@ -32,21 +39,21 @@ export async function prepareLaunch(world: World, request: LoadRequest): Promise
   const target = await resolveTarget({ target: request.target, cwd: world.cwd, loaded });
   const role = resolveRole(request.role, target, loaded);
   const agents = await knownAgents(world);
-  const agent = chooseAgent(request.agent, role, target, agents);
   const backend = chooseBackend(world, request, target, loaded);
+  const supported = role.agents ?? (backend === 'docker' ? await roleAgents(world, role) : null);
+  const agent = chooseAgent(request.agent, { ...role, agents: supported }, target, agents);
   const mounts = await launchMounts(world, target, request);
   // A process on this machine starts where the project really is.
   const workdir = backend === 'standalone' ? target.hostDir : target.workdir;
-  const shell = world.env.SHELL;
-  const recipe: Recipe = {
-    version: 1,
-    backend,
-    image_tag: backend,
-    role: role.source,
+  const shell = backend === 'docker' ? CONTAINER_SHELL : world.env.SHELL;
+  const ofBackend = async () =>
+    backend === 'docker'
+      ? dockerRecipe(world, { role, agent, mounts })
+      : { user: null, image_tag: backend, role: role.source };
+  const common = {
     mounts: mounts.map((mount) => ({ ...mount })),
     env: envReferences(loaded, target, role.key).map((reference) => ({ ...reference })),
     auth_modes: {},
-    run: { limits: request.limits },
     agent: {
       id: agent.id,
       argv: agentArgv(agent, { extra: request.command, ...(shell === undefined ? {} : { shell }) }),
@@ -57,16 +64,22 @@ export async function prepareLaunch(world: World, request: LoadRequest): Promise
     target,
     role,
     agent,
-    supportedAgents: (role.agents ?? agents.map(({ id }) => id)).slice(),
+    supportedAgents: (supported ?? agents.map(({ id }) => id)).slice(),
     launchTarget: {
       workspaceName: target.workspaceName,
       hostWorkdirFingerprint: workdirFingerprint(target.hostDir),
       roleKey: role.key,
       agent: agent.id,
     },
-    recipe,
+    backend,
+    async recipe() {
+      const { user, ...image } = await ofBackend();
+      const run = { limits: request.limits, ...(user === null ? {} : { user }) };
+      return { version: 1, backend, ...image, ...common, run };
+    },
     notices: backend === 'standalone' ? standaloneMountNotices(mounts) : [],
     invocation: invocation(request, role, agent, target),
+    startNew: `${invocation(request, role, agent, target)}${recipeFlags(request)}`,
   };
 }
 
@@ -117,6 +130,21 @@ function invocation(request: LoadRequest, role: Role, agent: AgentDefinition, ta
   ].join(' ');
 }
 
+/** What makes a new session this one, then `--new`, then the command. */
+function recipeFlags({ mounts, mountIsolation, limits, command, force }: LoadRequest): string {
+  const { memory_bytes: memory, cpus, pids } = limits;
+  return [
+    ...mounts.map((mount) => ` --mount ${word(mount)}`),
+    ...mountIsolation.map((isolation) => ` --mount-isolation ${word(isolation)}`),
+    ...(memory === undefined ? [] : [` --memory ${memory}`]),
+    ...(cpus === undefined ? [] : [` --cpus ${cpus}`]),
+    ...(pids === undefined ? [] : [` --pids ${pids}`]),
+    ...(force ? [' --force'] : []),
+    ' --new',
+    ...(command.length === 0 ? [] : [` -- ${command.map(word).join(' ')}`]),
+  ].join('');
+}
+
 function word(text: string): string {
-  return /^[\w./@:+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return /^[\w./@:+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

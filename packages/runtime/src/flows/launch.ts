@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type EventSink, JackinError, newInstanceId, newNonce, toJackinError } from '@jackin/core';
-import { baseName, derivedNames, type Manifest } from '@jackin/instance';
+import { baseName, derivedNames, type Manifest, type Recipe } from '@jackin/instance';
+import type { EngineFact } from '../backend.ts';
 import { planLaunch } from '../decide/plan-launch.ts';
 import { planLaunchFailure } from '../decide/plan-launch-failure.ts';
 import type { Plan, Step, StepOp } from '../plan.ts';
@@ -9,6 +10,7 @@ import { removeDeadLocks } from './dead-locks.ts';
 import type { PreparedLaunch } from './launch-request.ts';
 import { withInstanceLock } from './locking.ts';
 import { prepareSession } from './prepare-session.ts';
+import { requireEngine } from './require-engine.ts';
 import { GRACE_MS, type World } from './world.ts';
 
 const NAME_ATTEMPTS = 5;
@@ -19,8 +21,13 @@ export interface Launched {
 }
 
 /** The plan of a new instance under a new name. */
-export function launchPlan(world: World, prepared: PreparedLaunch): Plan {
-  const { target, role, agent, recipe, launchTarget, supportedAgents } = prepared;
+export function launchPlan(
+  world: World,
+  prepared: PreparedLaunch,
+  recipe: Recipe,
+  engine: EngineFact | null = null,
+): Plan {
+  const { target, role, agent, launchTarget, supportedAgents } = prepared;
   const instanceId = newInstanceId();
   const base = baseName({ instanceId, workspace: target.workspaceName, role: role.key });
   return planLaunch({
@@ -36,6 +43,7 @@ export function launchPlan(world: World, prepared: PreparedLaunch): Plan {
     role: { key: role.key, displayName: role.displayName, git: role.git },
     supportedAgents,
     recipe,
+    engine,
     session: sessionRequest(world, { agent: agent.id, argv: recipe.agent.argv, cwd: recipe.workdir }),
   });
 }
@@ -50,12 +58,14 @@ export async function launch(
   prepared: PreparedLaunch,
   onRecorded: () => void = () => undefined,
 ): Promise<Launched> {
+  const recipe = await prepared.recipe();
+  const engine = await requireEngine(world, prepared.backend);
   await removeDeadLocks(world);
   for (const message of prepared.notices) {
     world.events({ type: 'notice', level: 'warn', code: 'NOT_ENFORCED', message });
   }
   for (let attempt = 1; ; attempt += 1) {
-    const plan = launchPlan(world, prepared);
+    const plan = launchPlan(world, prepared, recipe, engine);
     await prepareSession(world, plan);
     try {
       return await carryOut(world, plan, onRecorded);
@@ -129,7 +139,7 @@ async function rollBack(
   const { instance_id: id, container_base: base } = plan;
   return new JackinError({
     code: error.code,
-    message: `${error.message} ${base} is kept${undone ? ' as failed_setup' : ', though its record could not be completed'}.`,
+    message: `${sentence(error.message)} ${base} is kept${undone ? ' as failed_setup' : ', though its record could not be completed'}.`,
     hint: `${error.hint === undefined ? '' : `${error.hint}\n`}Try it again with: jackin resume ${id} - or remove it with: jackin purge ${id}`,
     details: {
       ...error.details,
@@ -148,12 +158,17 @@ async function rollBack(
 function runsAllTheSame({ instance_id: id, container_base: base }: Plan, error: JackinError): JackinError {
   return new JackinError({
     code: error.code,
-    message: `${error.message} The session of ${base} runs all the same.`,
+    message: `${sentence(error.message)} The session of ${base} runs all the same.`,
     hint: `${error.hint === undefined ? '' : `${error.hint}\n`}Attach to it with: jackin hardline ${id} - or remove it with: jackin purge ${id}`,
     details: { ...error.details, instance_id: id, container_base: base },
     cause: error,
     exitCode: error.exitCode,
   });
+}
+
+/** Another one follows. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function nameTaken(error: JackinError): boolean {

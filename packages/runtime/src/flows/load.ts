@@ -46,7 +46,11 @@ export async function load(world: World, request: LoadRequest): Promise<FlowResu
 async function preview(world: World, request: LoadRequest, prepared: PreparedLaunch): Promise<FlowResult> {
   const choice = await decide(world, request, prepared, await world.look());
   if (choice.action !== 'resume') {
-    return { kind: 'plan', document: { plan: launchPlan(world, prepared) }, exitCode: 0 };
+    return {
+      kind: 'plan',
+      document: { plan: launchPlan(world, prepared, await prepared.recipe()) },
+      exitCode: 0,
+    };
   }
   const { container_base: base } = await namedInstance(world, choice.instance_id);
   return { kind: 'plan', document: { plan: await previewRestore(world, base, request) }, exitCode: 0 };
@@ -68,6 +72,7 @@ async function decide(
     request: named,
     canAsk: world.prompts.available,
     invocation: prepared.invocation,
+    startNew: prepared.startNew,
   });
 }
 

@@ -1,5 +1,6 @@
 import { findAgent } from '@jackin/agents';
 import { JackinError } from '@jackin/core';
+import { programHint } from '../execute/program-hint.ts';
 import { findProgram, sessionEnvironment } from '../execute/session-env.ts';
 import type { Plan, Step } from '../plan.ts';
 import { knownAgents } from './known-agents.ts';
@@ -30,7 +31,7 @@ export async function prepareSession(world: World, plan: Plan): Promise<void> {
   throw new JackinError({
     code: 'AGENT_START_FAILED',
     message: `The agent ${agent} cannot be started: ${JSON.stringify(program)} was not found on this machine`,
-    hint: findAgent(agent, await knownAgents(world)).installHint,
+    hint: programHint(findAgent(agent, await knownAgents(world)), program),
     details: { agent, program },
   });
 }

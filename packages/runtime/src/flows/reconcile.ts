@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type JackinError, toJackinError } from '@jackin/core';
 import { planReconcile, reconcileInstance } from '../decide/plan-reconcile.ts';
-import type { Observation } from '../observe/observe.ts';
+import type { Observation, Selection } from '../observe/observe.ts';
 import type { Plan } from '../plan.ts';
 import { withInstanceLock } from './locking.ts';
 import type { World } from './world.ts';
@@ -19,8 +19,8 @@ export type Reconciled = Observation & { notices: Notice[] };
  * (docs/status-and-causes.md#reconcile). It deletes nothing and never fails the command: what another process works on is
  * left alone, and records that cannot be written are told as a notice.
  */
-export async function reconcile(world: World): Promise<Reconciled> {
-  const seen = await world.look();
+export async function reconcile(world: World, selection: Selection = {}): Promise<Reconciled> {
+  const seen = await world.look(selection);
   const plans = planReconcile({
     planId: randomUUID(),
     now: world.now(),
@@ -42,7 +42,7 @@ export async function reconcile(world: World): Promise<Reconciled> {
     }
   }
   if (!changed) return { ...seen, notices };
-  const after = await world.look();
+  const after = await world.look(selection);
   // What was wrong with an index that is right by now was still found by this command.
   const told = new Set(after.loaded.notices.map(({ message }) => message));
   return {

@@ -65,6 +65,7 @@ export async function restoreUnderLock(
     const cause = describeInstance(facts, world.now()).cause;
     const plan = await agreedPlan(world, facts, await restorePlan(world, facts), consent);
     await prepareSession(world, plan);
+    tellDrift(world, facts, plan);
     const { receipt, done } = await carryOut(world, facts, plan, lock, consent);
     const manifest = (await factsOf(world, base)).manifest;
     return {
@@ -106,6 +107,19 @@ async function carryOut(
   }
 }
 
+/** The recorded image is used by its id. That its tag names another one by now must not go unseen. */
+function tellDrift(world: World, { manifest, observation }: InstanceFacts, { tier }: Plan): void {
+  const byTag = observation.image?.by_tag;
+  const { image_id: recorded, image_tag: tag } = manifest;
+  if (tier !== 2 || byTag?.state !== 'present' || !recorded || byTag.image_id === recorded) return;
+  world.events({
+    type: 'notice',
+    level: 'warn',
+    code: 'IMAGE_DRIFT',
+    message: `${tag} names another image by now, ${byTag.image_id}; the recorded one, ${recorded}, is used`,
+  });
+}
+
 /** The instance goes back to what it was; a failure to undo is told and does not hide the first one. */
 async function undo(
   world: World,
@@ -139,15 +153,17 @@ async function undo(
 
 async function restorePlan(world: World, facts: InstanceFacts, startFailure?: string): Promise<RestorePlan> {
   const session: SessionRequest = resumedSession(world, facts.manifest, await knownAgents(world));
-  const changedPaths = await changedPathsOf(world, facts);
-  return planRestore({
+  const input = {
     planId: randomUUID(),
     now: world.now(),
     facts,
     session,
-    changedPaths,
     ...(startFailure === undefined ? {} : { startFailure }),
-  });
+  };
+  const planned = planRestore(input);
+  // Only a new container loses what the old one holds, and listing that takes the engine a while.
+  if (planned.outcome === 'blocked' || planned.plan.tier !== 2) return planned;
+  return planRestore({ ...input, changedPaths: await changedPathsOf(world, facts) });
 }
 
 /** What the writable layer holds, as far as the engine can still tell. */

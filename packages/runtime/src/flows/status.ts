@@ -18,7 +18,7 @@ const WARN_AFTER_DAYS = 14;
 
 /** `jackin status [ID]`: what is true, with what could not be read beside it. Exit code 1 if a record is corrupt. */
 export async function status(world: World, request: StatusRequest): Promise<FlowResult> {
-  const seen = await reconcile(world);
+  const seen = await reconcile(world, { everyBackend: true });
   const only =
     request.instance === null ? null : (await world.store.resolve(request.instance)).container_base;
   const document = await statusDocument(world, seen, { only, detail: request.detail, sizes: request.sizes });

@@ -33,12 +33,17 @@ export function planRestoreFailure(input: RestoreFailureInput): Plan | null {
           asBefore(before),
         ]
       : [];
+  // Where no new container took its place, the old one is the way back it was.
+  const back: StepDraft[] =
+    done.includes('rename_container') && !done.includes('create_resources')
+      ? [{ op: 'rename_container', to: before.container_base }]
+      : [];
   return instancePlan({
     plan_id: input.planId,
     kind: 'record',
     summary: `Put ${plan.container_base} back to ${before.manifest.status}: its restore failed`,
     facts: before,
-    steps: [asBefore(before), ...stop],
+    steps: [asBefore(before), ...stop, ...back],
   });
 }
 

@@ -15,7 +15,13 @@ import type { ExecutionReceipt, ExecutorPorts } from '../execute/ports.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { Attach } from '../jackin.ts';
 import { type CapsuleAccess, createCapsuleAccess } from '../observe/capsule-access.ts';
-import { createObserveOne, type Observation, type ObserveDeps, observe } from '../observe/observe.ts';
+import {
+  createObserveOne,
+  type Observation,
+  type ObserveDeps,
+  observe,
+  type Selection,
+} from '../observe/observe.ts';
 import type { Plan } from '../plan.ts';
 import type { Prompts } from '../prompts.ts';
 import { knownAgents } from './known-agents.ts';
@@ -37,6 +43,8 @@ export interface JackinDeps {
   /** The terminal that could be attached; null when there is none. */
   terminal: { size(): { cols: number; rows: number } } | null;
   backends: readonly Backend[];
+  /** Where the roles that come with jackin are; default: in this package. */
+  shippedRoles?: string;
   /** How the capsules list us. */
   clientName: string;
   /** Upper limits in milliseconds: of backend calls that only look, of looking at a capsule, of calls that act. */
@@ -52,7 +60,7 @@ export interface World extends JackinDeps {
   config(): Promise<LoadedConfig>;
   /** References to values. One command resolves each list once, however many plans need it. */
   resolveEnv(references: EnvReference[]): Promise<Record<string, string>>;
-  look(bases?: readonly string[]): Promise<Observation>;
+  look(selection?: Selection): Promise<Observation>;
   lookAt(base: string, standIn?: Manifest): Promise<InstanceFacts | null>;
   /** Executes a plan under the lock the caller holds for it. */
   run(plan: Plan, lock: Lock | null, events?: EventSink): Promise<ExecutionReceipt>;
@@ -86,8 +94,7 @@ export function createWorld(deps: JackinDeps): World {
     capsule,
     config,
     resolveEnv: resolveOnce,
-    look: async (bases) =>
-      observe({ ...observeDeps, agents: await agents() }, bases === undefined ? {} : { bases }),
+    look: async (selection) => observe({ ...observeDeps, agents: await agents() }, selection),
     lookAt,
     now: () => clock.now().toISOString(),
     run: async (plan, lock, sink = events) => {

@@ -2,6 +2,7 @@ import { type AgentConfig, agentConfigSchema } from '@jackin/capsule/protocol';
 import {
   JackinError,
   type JackinPaths,
+  type Owner,
   readFileBounded,
   registerSecret,
   writeFileDurable,
@@ -29,10 +30,19 @@ export async function readAgentConfig(paths: JackinPaths, base: string): Promise
   return config;
 }
 
-/** Writes `agent.toml` durably, mode 0600. It holds no secret but the capsule key. */
-export async function writeAgentConfig(paths: JackinPaths, base: string, config: AgentConfig): Promise<void> {
+/**
+ * Writes `agent.toml` durably, mode 0600. It holds no secret but the capsule key.
+ * @param owner who runs the capsule; default: the user of this process
+ */
+export async function writeAgentConfig(
+  paths: JackinPaths,
+  base: string,
+  config: AgentConfig,
+  owner?: Owner,
+): Promise<void> {
   registerSecret(config.capsule_key);
-  await writeFileDurable(paths.instance(base).agentConfig, `${stringify(config)}\n`, { mode: 0o600 });
+  const options = { mode: 0o600, ...(owner === undefined ? {} : { owner }) };
+  await writeFileDurable(paths.instance(base).agentConfig, `${stringify(config)}\n`, options);
 }
 
 function parseConfig(bytes: Buffer, file: string, base: string): AgentConfig {

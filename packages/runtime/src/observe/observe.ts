@@ -26,9 +26,15 @@ export interface Observation {
   loaded: LoadedState;
   /** In the order of `loaded.instances`, newest first. */
   facts: InstanceFacts[];
-  /** Of every backend at hand, also one without instances. */
+  /** Of every backend that was looked at. */
   engines: EngineFact[];
   orphans: OrphanFact[];
+}
+
+export interface Selection {
+  bases?: readonly string[];
+  /** Look also at the backends no instance lives on. Default: only those that are used. */
+  everyBackend?: boolean;
 }
 
 /**
@@ -36,14 +42,16 @@ export interface Observation {
  * there are, capsules asked in parallel. A failure, a hang or an answer that makes no sense becomes an uncertain
  * fact. Throws only what `store.load` throws (docs/architecture.md, observe → decide → act).
  */
-export async function observe(
-  deps: ObserveDeps,
-  selection: { bases?: readonly string[] } = {},
-): Promise<Observation> {
+export async function observe(deps: ObserveDeps, selection: Selection = {}): Promise<Observation> {
   const loaded = await deps.store.load();
-  const { bases } = selection;
+  const { bases, everyBackend = false } = selection;
   const manifests = loaded.instances.filter((manifest) => !bases || bases.includes(manifest.container_base));
-  const inventories = await inventoriesOf(deps, manifests);
+  const used = manifests.map(backendOf);
+  const inventories = await inventoriesOf(
+    deps,
+    manifests,
+    everyBackend ? [...deps.backends.keys(), ...used] : used,
+  );
   const facts = await Promise.all(
     manifests.map((manifest) => gather(deps, manifest, inventories.get(backendOf(manifest)))),
   );
@@ -66,7 +74,7 @@ export function createObserveOne(
   return async (base, standIn) => {
     const manifest = (await deps.store.read(base)) ?? standIn;
     if (!manifest) return null;
-    const inventories = await inventoriesOf(deps, [manifest], backendOf(manifest));
+    const inventories = await inventoriesOf(deps, [manifest], [backendOf(manifest)]);
     return gather(deps, manifest, inventories.get(backendOf(manifest)));
   };
 }
@@ -74,11 +82,10 @@ export function createObserveOne(
 async function inventoriesOf(
   deps: ObserveDeps,
   manifests: Manifest[],
-  only?: Backend['kind'],
+  kinds: readonly Backend['kind'][],
 ): Promise<Map<Backend['kind'], CheckedInventory>> {
-  const kinds = new Set(only ? [only] : [...deps.backends.keys(), ...manifests.map(backendOf)]);
   const taken = await Promise.all(
-    [...kinds].map(async (kind) => {
+    [...new Set(kinds)].map(async (kind) => {
       const refs = manifests.filter((manifest) => backendOf(manifest) === kind).map(refOf);
       const timeoutMs = deps.bounds?.backendMs ?? 10_000;
       return [kind, await takeInventory(kind, deps.backends.get(kind), refs, timeoutMs)] as const;

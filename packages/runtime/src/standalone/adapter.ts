@@ -54,7 +54,6 @@ export function createStandaloneBackend(options: StandaloneOptions): Backend {
     },
     capsule(ref) {
       return {
-        transport: 'socket',
         async open(signal) {
           signal.throwIfAborted();
           const path = await socketOf(ref, options, find);

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isLegalTransition, STATUSES } from '@jackin/instance';
 import { describe, expect, test } from '@jest/globals';
@@ -6,7 +6,7 @@ import { CAUSE_TABLE } from '../../src/decide/index.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const PAGE = readFileSync(join(ROOT, 'docs/status-and-causes.md'), 'utf8');
-const EVENT_TESTS = join(ROOT, 'apps/jackin/test/e2e');
+const EVENT_TESTS = ['e2e', 'engine'].map((folder) => join(ROOT, 'apps/jackin/test', folder));
 
 interface MapLine {
   row: string;
@@ -23,7 +23,7 @@ const map: MapLine[] = tableAt('cause-map').map(([row, decisionTest, file, event
   eventTests: plain(events)
     .split('<br>')
     .filter((title) => title !== ''),
-  needsEngine: plain(engine) === 'engine: next',
+  needsEngine: plain(engine) === 'yes',
 }));
 
 describe('docs/status-and-causes.md', () => {
@@ -40,19 +40,26 @@ describe('docs/status-and-causes.md', () => {
     expect(titlesIn(readFileSync(join(import.meta.dirname, file), 'utf8'))).toContain(decisionTest);
   });
 
-  test('names an event test for every row that needs no engine', () => {
-    expect(map.filter(({ needsEngine, eventTests }) => !needsEngine && eventTests.length === 0)).toEqual([]);
+  test('names an event test for every row', () => {
+    expect(map.filter(({ eventTests }) => eventTests.length === 0)).toEqual([]);
   });
 
-  test('names only event tests that exist, as soon as there are event tests', () => {
+  test('names only event tests that exist', () => {
     const wanted = map.flatMap(({ eventTests }) => eventTests);
     expect(wanted).toHaveLength(new Set(wanted).size);
-    const files = existsSync(EVENT_TESTS)
-      ? readdirSync(EVENT_TESTS).filter((name) => name.endsWith('.test.ts'))
-      : [];
-    if (files.length === 0) return;
-    const written = files.flatMap((name) => titlesIn(readFileSync(join(EVENT_TESTS, name), 'utf8')));
+    const written = EVENT_TESTS.flatMap(eventTitles);
     expect(wanted.filter((title) => !written.includes(title))).toEqual([]);
+  });
+
+  test('names a test on an engine for every row whose event needs one', () => {
+    const [, onEngine = ''] = EVENT_TESTS;
+    const written = eventTitles(onEngine);
+    for (const { row, eventTests } of map.filter(({ needsEngine }) => needsEngine)) {
+      expect({ row, onEngine: eventTests.filter((title) => written.includes(title)) }).toEqual({
+        row,
+        onEngine: eventTests,
+      });
+    }
   });
 
   test('prints the cause table as the code decides by it', () => {
@@ -90,6 +97,11 @@ function tableAt(name: string): string[][] {
 
 function plain(cell: string | undefined): string {
   return (cell ?? '').replaceAll('`', '').trim();
+}
+
+function eventTitles(folder: string): string[] {
+  const files = readdirSync(folder).filter((name) => name.endsWith('.test.ts'));
+  return files.flatMap((name) => titlesIn(readFileSync(join(folder, name), 'utf8')));
 }
 
 /** Titles of tests: first arguments of `test(`, and `title:` fields of test tables. */

@@ -152,5 +152,5 @@ export function applied(facts: InstanceFacts, plan: Plan | null | undefined): In
   if (step.keep === null) delete manifest.keep;
   if (step.stop_request === null) delete manifest.stop_request;
   if (step.last_attach_outcome !== undefined) manifest.last_attach_outcome = step.last_attach_outcome;
-  return { ...facts, manifest };
+  return { ...facts, manifest, ...(step.seen_in === undefined ? {} : { engine_run: 'same' }) };
 }

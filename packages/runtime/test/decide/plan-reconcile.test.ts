@@ -19,6 +19,38 @@ const GONE = { container: { state: 'missing' } } as const;
 const correct = (change: FactChange) => reconcileInstance({ ...CALL, facts: factsOf('docker', change) });
 
 describe('reconcile', () => {
+  const alive = { observation: { container: RUNNING }, capsule: answers(true) } satisfies FactChange;
+  const now = { endpoint: 'unix:///a.sock', id: 'engine-a', run: 'run-b', boot_id: 'boot-a' };
+  const inNewRun = { ...alive, engine: { state: 'reachable', ...now } } satisfies FactChange;
+
+  test('a container that lives on in a new run of its engine is recorded in that run', () => {
+    expect(correct({ ...inNewRun, engine_run: 'changed' })?.steps).toMatchObject([
+      { op: 'record_status', status: 'running', seen_in: now },
+    ]);
+  });
+
+  test('a running container whose engine was never recorded is recorded where it is seen', () => {
+    expect(correct({ ...inNewRun, engine_run: 'unknown', engine_matches: 'unknown' })?.steps).toMatchObject([
+      { op: 'record_status', status: 'running', seen_in: now },
+    ]);
+  });
+
+  test.each([
+    ['the same run', { ...alive, engine_run: 'same' }],
+    [
+      'an engine without an identity of its run',
+      { ...alive, engine: { state: 'reachable', ...now, run: null }, engine_run: 'unknown' },
+    ],
+    ['another engine', { ...inNewRun, engine_matches: 'no', engine_run: 'changed' }],
+  ] as [string, FactChange][])('a running container is not recorded again: %s', (_title, change) => {
+    expect(correct(change)).toBeNull();
+  });
+
+  test('a stopped container is never moved into a new run', () => {
+    const plan = correct({ engine_run: 'changed' });
+    expect(JSON.stringify(plan)).not.toContain('seen_in');
+  });
+
   test.each([
     ['running becomes host_lost after an engine restart', { engine_run: 'changed' }, 'host_lost'],
     [

@@ -7,6 +7,7 @@ import {
   CALL,
   causeOf,
   container,
+  ENDED,
   type FactChange,
   factsOf,
   IMAGE,
@@ -14,6 +15,7 @@ import {
   OWNER,
   RUNNING,
   SESSION,
+  STARTED,
 } from './fixtures.ts';
 
 const GONE = { container: { state: 'missing' } } as const;
@@ -147,6 +149,37 @@ describe('tier 2', () => {
     expect(planOf(restore(facts, { changedPaths: ['/root/.bashrc'] })).did_not_return).toContain(
       'writable_layer',
     );
+  });
+
+  test.each([
+    ['an agent ran', 'running', ['live_processes']],
+    ['none was ever started', 'ended', []],
+  ])('a capsule ended by a signal ended what ran before its last heartbeat: %s', (_title, status, lost) => {
+    const session = {
+      session_id: 's1',
+      name: 'claude',
+      agent_runtime: 'claude',
+      tmux_name: '',
+      created_at: STARTED,
+      status,
+    };
+    const facts = factsOf('docker', {
+      manifest: { sessions: [session] },
+      record: { ended_by: 'signal', code: null },
+      heartbeat: { sessions: [] },
+    });
+    expect(planOf(restore(facts)).did_not_return).toEqual(lost);
+  });
+
+  test('a layer that went with a container we removed is reported lost unless it was empty', () => {
+    const removed = (changed_paths: number) =>
+      factsOf('docker', {
+        manifest: { removed_layer: { changed_paths, at: ENDED } },
+        observation: GONE,
+        record: { code: 0 },
+      });
+    expect(planOf(restore(removed(0))).did_not_return).toEqual([]);
+    expect(planOf(restore(removed(2))).did_not_return).toEqual(['writable_layer']);
   });
 
   test('a container that cannot start is passed over only with consent, renamed and not removed', () => {

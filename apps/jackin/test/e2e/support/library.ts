@@ -148,7 +148,7 @@ function withFault(backend: Backend, { methods, fault }: NonNullable<LibraryOpti
   return {
     ...backend,
     ...Object.fromEntries(methods.map((method) => [method, fail])),
-    ...(methods.includes('capsule') ? { capsule: () => ({ transport: 'socket', open: fail }) } : {}),
+    ...(methods.includes('capsule') ? { capsule: () => ({ open: fail }) } : {}),
   };
 }
 

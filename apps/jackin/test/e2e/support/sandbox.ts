@@ -86,6 +86,8 @@ export function createSandbox(options: { root?: string; project?: string } = {})
     JACKIN_LOG: journal,
     // Each sandbox has a HOME of its own: without this every first command compiles the whole bundle again.
     NODE_COMPILE_CACHE: COMPILE_CACHE,
+    // Never the operator's own engine: tests that need one say which.
+    DOCKER_HOST: `unix://${at('no-engine.sock')}`,
   };
   execFileSync('git', ['init', '-q', project], { env: { ...env, GIT_CONFIG_NOSYSTEM: '1' } });
 

@@ -7,7 +7,7 @@ export type Method = Exclude<keyof Backend, 'kind'>;
 /** The real backend with one method that fails in one way. These faults cannot be caused on demand. */
 export function withFault(backend: Backend, method: Method, fault: Fault): Backend {
   const fail = FAILURES[fault];
-  if (method === 'capsule') return { ...backend, capsule: () => ({ transport: 'socket', open: fail }) };
+  if (method === 'capsule') return { ...backend, capsule: () => ({ open: fail }) };
   return { ...backend, [method]: fail };
 }
 

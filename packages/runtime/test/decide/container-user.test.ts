@@ -1,0 +1,89 @@
+import { describe, expect, test } from '@jest/globals';
+import { type ContainerUserInput, capsuleOwner, decideContainerUser, userText } from '../../src/index.ts';
+
+const root = { uid: 0, gid: 0 };
+const me = { uid: 1001, gid: 100 };
+const other = { uid: 1005, gid: 1005 };
+const shared = (owner: typeof root, src = '/src') => ({ src, isolation: 'shared' as const, owner });
+const clone = (owner: typeof root, src = '/tree') => ({ src, isolation: 'clone' as const, owner });
+const shell = { id: 'shell', refusesRoot: false };
+const claude = { id: 'claude', refusesRoot: true };
+
+const ROWS: [string, ContainerUserInput, string][] = [
+  ['my own directory', { mounts: [shared(me)], agent: claude, host: me }, '1001:100'],
+  [
+    "root's directory, an agent that may be root",
+    { mounts: [shared(root)], agent: shell, host: root },
+    '0:0',
+  ],
+  [
+    "root's shared directory, an agent that refuses root",
+    { mounts: [shared(root)], agent: claude, host: root },
+    'ROOT_SOURCE',
+  ],
+  [
+    "a tree of the instance's own, an agent that refuses root",
+    { mounts: [clone(root)], agent: claude, host: root },
+    '1000:1000',
+  ],
+  [
+    "a tree of its own beside root's shared directory",
+    { mounts: [clone(root), shared(root, '/etc')], agent: claude, host: root },
+    'ROOT_SOURCE',
+  ],
+  [
+    "a tree of its own beside somebody's shared directory",
+    { mounts: [clone(root), shared(me)], agent: claude, host: root },
+    '1000:1000',
+  ],
+  [
+    "somebody's directory, jackin is root",
+    { mounts: [shared(other)], agent: claude, host: root },
+    '1005:1005',
+  ],
+  [
+    "somebody's directory, jackin is not root",
+    { mounts: [shared(other)], agent: shell, host: me },
+    'USER_MISMATCH',
+  ],
+  [
+    "root's directory, jackin is not root",
+    { mounts: [shared(root)], agent: shell, host: me },
+    'USER_MISMATCH',
+  ],
+  [
+    'the first of two mounts decides',
+    { mounts: [shared(me), shared(other)], agent: shell, host: root },
+    '1001:100',
+  ],
+  ['no mount at all: who runs jackin', { mounts: [], agent: shell, host: me }, '1001:100'],
+];
+
+describe('the user of a container', () => {
+  test.each(ROWS)('%s', (_title, input, expected) => {
+    const decided = decideContainerUser(input);
+    const told = decided.outcome === 'user' ? userText(decided.owner) : decided.error.code;
+    expect(told).toBe(expected);
+    if (decided.outcome !== 'refused') return;
+    expect(decided.error.message).toMatch(/\/(src|etc) belongs to/);
+    expect(decided.error.hint).toContain('chown -R');
+  });
+
+  const recipe = (user: string | null, backend: 'docker' | 'standalone' = 'docker') =>
+    ({ recipe: { backend, run: { user, limits: {} } } }) as unknown as Parameters<typeof capsuleOwner>[0];
+
+  test.each([
+    ['1000:100', { uid: 1000, gid: 100 }],
+    ['0:0', root],
+    [null, undefined],
+    ['agent', undefined],
+    ['1000', undefined],
+  ])('a recipe that says %s gives the directories of its instance to %j', (user, owner) => {
+    expect(capsuleOwner(recipe(user))).toEqual(owner);
+  });
+
+  test('a process of this machine keeps its directories, whatever a recipe says', () => {
+    expect(capsuleOwner(recipe('1000:1000', 'standalone'))).toBeUndefined();
+    expect(capsuleOwner({})).toBeUndefined();
+  });
+});
