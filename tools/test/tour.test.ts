@@ -156,7 +156,7 @@ await describeOnEngine('disaster', 'The tour on an engine without the base image
 
 test('The tour takes Docker when doctor found an engine that answers', () => {
   const findings: TourFinding[] = [
-    { check: 'backend', severity: 'ok', message: 'docker is the default and available' },
+    { check: 'backend', severity: 'ok', message: 'docker is the default' },
     { check: 'docker.engine', severity: 'ok', message: 'unix:///run/docker.sock answers' },
     { check: 'docker.version', severity: 'warning', message: 'the engine is old' },
   ];

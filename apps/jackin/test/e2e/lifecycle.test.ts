@@ -211,7 +211,7 @@ describe('the main job', () => {
     expect(docker.code).toBe(1);
     expect(docker.json().data.findings).toContainEqual(
       expect.objectContaining({
-        check: 'backend',
+        check: 'docker.endpoint',
         severity: 'error',
         hint: expect.stringContaining('standalone'),
       }),
@@ -221,6 +221,9 @@ describe('the main job', () => {
     expect(standalone.code).toBe(0);
     const severities = standalone.json().data.findings.map((one: { severity: string }) => one.severity);
     expect(severities).not.toContain('error');
+    expect(standalone.json().data.findings).toContainEqual(
+      expect.objectContaining({ check: 'docker.endpoint', severity: 'warning' }),
+    );
     // Looking makes nothing.
     expect(existsSync(sandbox.state)).toBe(false);
   });

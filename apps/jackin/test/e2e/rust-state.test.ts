@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -27,6 +27,8 @@ beforeEach(() => {
   mkdirSync(join(operator, 'proj'), { recursive: true });
   mkdirSync(join(operator, 'notes'));
   cpSync(join(SAMPLE, 'data'), join(sandbox.state, 'data'), { recursive: true });
+  // As any jackin leaves it; a looser one is tightened by the first lock.
+  chmodSync(join(sandbox.state, 'data'), 0o700);
   cpSync(join(SAMPLE, 'config'), sandbox.config, { recursive: true });
   for (const path of ['config.toml', 'workspaces/proj.toml']) {
     change(

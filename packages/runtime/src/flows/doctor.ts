@@ -131,7 +131,7 @@ async function backendFindings(world: World): Promise<Finding[]> {
     .then(({ config }) => config.runtime.default_backend)
     .catch(() => 'docker' as const);
   const missing: Finding[] = world.backendOf.has(wanted)
-    ? [{ check: 'backend', severity: 'ok', message: `${wanted} is the default and available` }]
+    ? [{ check: 'backend', severity: 'ok', message: `${wanted} is the default` }]
     : [
         {
           check: 'backend',
@@ -140,8 +140,18 @@ async function backendFindings(world: World): Promise<Finding[]> {
           hint: 'Set [runtime] default_backend = "standalone" in config.toml, or use --backend standalone.',
         },
       ];
-  const own = await Promise.all(world.backends.map((backend) => ownFindings(world, backend)));
+  const own = await Promise.all(
+    world.backends.map(async (backend) => {
+      const findings = await ownFindings(world, backend);
+      return backend.kind === wanted ? findings : findings.map(asNotNeeded);
+    }),
+  );
   return [...missing, ...own.flat()];
+}
+
+/** Whoever works with another backend can do without. */
+function asNotNeeded(finding: Finding): Finding {
+  return finding.severity === 'error' ? { ...finding, severity: 'warning' } : finding;
 }
 
 async function ownFindings(world: World, backend: Backend): Promise<Finding[]> {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { type JackinError, toJackinError } from '@jackin/core';
 import { planReconcile, reconcileInstance } from '../decide/plan-reconcile.ts';
+import type { InstanceFacts } from '../facts.ts';
 import type { Observation, Selection } from '../observe/observe.ts';
 import type { Plan } from '../plan.ts';
 import { withInstanceLock } from './locking.ts';
@@ -28,10 +30,15 @@ export async function reconcile(world: World, selection: Selection = {}): Promis
     indexState: indexStateOf(seen),
   });
   const notices: Notice[] = [];
+  const corrected = new Map<string, InstanceFacts | null>();
   let changed = false;
   for (const plan of plans) {
     try {
-      changed = (await correct(world, plan)) || changed;
+      const { container_base: base } = plan;
+      const facts = seen.facts.find((one) => one.container_base === base);
+      if (facts === undefined) await world.run(plan, null);
+      else corrected.set(facts.container_base, await correct(world, plan, facts));
+      changed = true;
     } catch (error) {
       const notice = refusal(world, plan, toJackinError(error));
       if (notice === null) continue;
@@ -42,7 +49,7 @@ export async function reconcile(world: World, selection: Selection = {}): Promis
     }
   }
   if (!changed) return { ...seen, notices };
-  const after = await world.look(selection);
+  const after = await afterwards(world, seen, corrected);
   // What was wrong with an index that is right by now was still found by this command.
   const told = new Set(after.loaded.notices.map(({ message }) => message));
   return {
@@ -57,20 +64,41 @@ function indexStateOf({ loaded }: Observation): Observation['loaded']['indexStat
   return loaded.indexState === 'missing' && nothing ? 'ok' : loaded.indexState;
 }
 
-/** Under the lock the facts are looked at again: the plan that runs is the one they justify now. */
-async function correct(world: World, plan: Plan): Promise<boolean> {
-  const base = plan.container_base;
-  if (base === null) {
-    await world.run(plan, null);
-    return true;
-  }
+/**
+ * Under the lock: a manifest that is as it was seen means that no other jackin worked on the instance since, so the look
+ * still justifies the plan, however many instances there are. Otherwise it is looked at again, and the plan that runs is
+ * the one those facts justify.
+ * @returns the facts the record was brought to; null: the instance is gone
+ */
+async function correct(world: World, plan: Plan, seen: InstanceFacts): Promise<InstanceFacts | null> {
+  const { container_base: base } = seen;
   return withInstanceLock(world, base, { purpose: 'reconcile', waitMs: 0 }, async (lock) => {
-    const facts = await world.lookAt(base);
-    if (facts === null) return true;
+    const untouched = isDeepStrictEqual(await world.store.read(base), seen.manifest);
+    const facts = untouched ? seen : await world.lookAt(base);
+    if (facts === null) return null;
     const fresh = reconcileInstance({ planId: plan.plan_id, now: world.now(), facts });
-    if (fresh !== null) await world.run(fresh, lock);
-    return true;
+    if (fresh !== null) await world.run(fresh, lock, world.events, facts);
+    return facts;
   });
+}
+
+/** The same look with the records as they are now: the engine has nothing new to say about what it was just asked. */
+async function afterwards(
+  world: World,
+  seen: Observation,
+  corrected: ReadonlyMap<string, InstanceFacts | null>,
+): Promise<Observation> {
+  const loaded = await world.store.load();
+  const facts = await Promise.all(
+    loaded.instances.map(async (manifest): Promise<InstanceFacts | null> => {
+      const { container_base: base } = manifest;
+      const known = corrected.get(base) ?? seen.facts.find((one) => one.container_base === base);
+      if (known === undefined || known === null) return world.lookAt(base);
+      const inNewRun = !isDeepStrictEqual(manifest.engine, known.manifest.engine);
+      return inNewRun ? world.lookAt(base) : { ...known, manifest };
+    }),
+  );
+  return { ...seen, loaded, facts: facts.filter((one) => one !== null) };
 }
 
 const BUSY = new Set(['LOCK_HELD', 'LOCK_LOST', 'STATE_CHANGED', 'INSTANCE_NOT_FOUND', 'LOCK_GUARD_BUSY']);

@@ -62,8 +62,11 @@ export interface World extends JackinDeps {
   resolveEnv(references: EnvReference[]): Promise<Record<string, string>>;
   look(selection?: Selection): Promise<Observation>;
   lookAt(base: string, standIn?: Manifest): Promise<InstanceFacts | null>;
-  /** Executes a plan under the lock the caller holds for it. */
-  run(plan: Plan, lock: Lock | null, events?: EventSink): Promise<ExecutionReceipt>;
+  /**
+   * Executes a plan under the lock the caller holds for it.
+   * @param seen a look that still holds under that lock; without it every precondition is looked at again
+   */
+  run(plan: Plan, lock: Lock | null, events?: EventSink, seen?: InstanceFacts): Promise<ExecutionReceipt>;
   /** RFC 3339 */
   now(): string;
 }
@@ -97,7 +100,7 @@ export function createWorld(deps: JackinDeps): World {
     look: async (selection) => observe({ ...observeDeps, agents: await agents() }, selection),
     lookAt,
     now: () => clock.now().toISOString(),
-    run: async (plan, lock, sink = events) => {
+    run: async (plan, lock, sink = events, seen) => {
       await ensurePrivateDir(paths.dataDir);
       const ports: ExecutorPorts = {
         store,
@@ -105,7 +108,7 @@ export function createWorld(deps: JackinDeps): World {
         backends: backendOf,
         events: withStages(plan, sink, clock),
         clock,
-        observeOne: lookAt,
+        observeOne: seen === undefined ? lookAt : async () => seen,
         lock,
         resolveEnv: resolveOnce,
         capsule,
