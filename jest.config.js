@@ -8,19 +8,26 @@ const workspaces = ['packages', 'apps'].flatMap((group) =>
 /** Several real commands for every single write: `npm run test:long`. */
 const LONG = ['e2e/faults-disk'];
 /** Disasters, builds and repetitions on a real engine: `npm run test:engine`, which CI runs too. */
-const ENGINE = ['test/engine/', 'docker/disasters', 'docker/images/agent-smith'];
+const ENGINE = [
+  'test/engine/.*\\.test\\.ts$',
+  'test/docker/(creating|disasters|looking|removing|starting|transport)\\.test\\.ts$',
+  'test/docker/images/(agent-smith|builds|images)\\.test\\.ts$',
+  'test/docker-lab(-suite)?\\.test\\.ts$',
+];
 
-function leftOut({ JACKIN_LONG_TESTS: long, JACKIN_ENGINE_TESTS: engine }) {
-  if (long === '1') return [];
-  return engine === '1' ? LONG : [...LONG, ...ENGINE];
-}
+const { JACKIN_ENGINE_TESTS: engine, JACKIN_LONG_TESTS: long } = process.env;
+const { testMatch, ...common } = preset;
+const selection =
+  engine === '1'
+    ? { testRegex: ENGINE }
+    : { testMatch, testPathIgnorePatterns: long === '1' ? [] : [...LONG, ...ENGINE] };
 
 export default {
   projects: [...workspaces, { name: 'tools', dir: 'tools' }].map(({ name, dir }) => ({
-    ...preset,
+    ...common,
+    ...selection,
     displayName: name,
     rootDir: dir,
-    testPathIgnorePatterns: leftOut(process.env),
   })),
   testTimeout: 30_000,
   // Many tests wait for processes rather than compute.
