@@ -37,7 +37,11 @@ async function run(options: TerminalStreams, request: AttachRequest): Promise<At
   });
   try {
     const link = await connectLink(request, ending);
-    if (link === null) return outcomeOf(await ending.promise, null);
+    if (link === null) {
+      const early = await ending.promise;
+      if (early.kind === 'hangup') outliveHangup();
+      return outcomeOf(early, null);
+    }
     let result: Ending | null = null;
     try {
       terminal = await enterTerminal(options, () => ending.settle({ kind: 'hangup', signal: null }));
@@ -46,6 +50,7 @@ async function run(options: TerminalStreams, request: AttachRequest): Promise<At
     } finally {
       joined?.leave();
       await terminal?.leave(showsRest(result) ? 'all' : 'nothing');
+      if (result?.kind === 'hangup') outliveHangup();
       unwatch();
       // Asked to end while the last output was shown: nobody should be asked anything now.
       if (asked !== null) result = { kind: 'hangup', signal: asked };
@@ -57,6 +62,16 @@ async function run(options: TerminalStreams, request: AttachRequest): Promise<At
     unwatch();
   }
 }
+
+/**
+ * The end of a terminal may be read before its signal comes, which then must not end what still has to be said and
+ * written. There is one terminal, so this lasts.
+ */
+function outliveHangup(): void {
+  if (!process.listeners('SIGHUP').includes(nothing)) process.on('SIGHUP', nothing);
+}
+
+const nothing = (): void => {};
 
 /** What a session wrote last belongs on the screen; after a detach nobody waits for it. */
 function showsRest(ending: Ending | null): boolean {

@@ -2,6 +2,7 @@ import { release } from 'node:os';
 import { bootId, toJackinError } from '@jackin/core';
 import type { ContainerFact, EngineFact, InstanceObservation, InstanceRef, Inventory } from '../backend.ts';
 import { inParallel } from '../flows/parallel.ts';
+import { unreachableObservation } from '../observe/inventory.ts';
 import { mountSources } from '../observe/mount-sources.ts';
 import type { ListedContainer } from './api.ts';
 import { namesOfListed } from './api.ts';
@@ -140,14 +141,7 @@ async function startable(
 }
 
 function unreachable(endpoint: string, reason: string, refs: readonly InstanceRef[]): Inventory {
-  const observation: InstanceObservation = {
-    container: { state: 'unreachable', reason },
-    sidecar: null,
-    image: null,
-    network: 'unknown',
-    volume: 'unknown',
-    leftover_pids: [],
-  };
+  const observation = unreachableObservation(reason);
   return {
     engine: { state: 'unreachable', endpoint, reason },
     instances: new Map(refs.map((ref) => [ref.instance_id, observation])),

@@ -68,7 +68,8 @@ function unreachableInventory(kind: Backend['kind'], reason: string): CheckedInv
   };
 }
 
-function unreachableObservation(reason: string): InstanceObservation {
+/** Of an instance that could not be looked at: nothing is known about anything of it. */
+export function unreachableObservation(reason: string): InstanceObservation {
   return {
     container: { state: 'unreachable', reason },
     sidecar: null,
