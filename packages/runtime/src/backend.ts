@@ -121,10 +121,13 @@ export interface Backend {
   stop(ref: InstanceRef, graceMs: number, signal: AbortSignal): Promise<void>;
   /** Ends processes of this instance that outlived the capsule. Standalone only; docker: nothing. */
   endLeftovers(ref: InstanceRef, signal: AbortSignal): Promise<number[]>;
-  /** Removes the stopped container, sidecar, network and volume with our labels; a running one is refused. */
+  /**
+   * Removes the stopped container, sidecar, network and volume with our labels; a running one is refused. `put_aside`:
+   * the containers a restore renamed, which only a clean-up takes.
+   */
   remove(
     ref: InstanceRef,
-    what: 'container' | 'sidecar' | 'network' | 'volume' | 'keep_tag' | 'image',
+    what: 'container' | 'put_aside' | 'sidecar' | 'network' | 'volume' | 'keep_tag' | 'image',
     signal: AbortSignal,
   ): Promise<'removed' | 'absent'>;
   rename(ref: InstanceRef, to: string, signal: AbortSignal): Promise<void>;

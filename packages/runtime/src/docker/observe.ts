@@ -137,7 +137,7 @@ async function startable(
   const byEngine = startableByEngine(inspected, seen(lists.networks), own);
   // Elsewhere the sources are not ours to look at.
   if (!byEngine.ok || engine.address.kind !== 'unix') return byEngine;
-  return mountSources(ref);
+  return mountSources(ref, undefined, { onlyMissing: true });
 }
 
 function unreachable(endpoint: string, reason: string, refs: readonly InstanceRef[]): Inventory {

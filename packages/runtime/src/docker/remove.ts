@@ -29,7 +29,9 @@ export async function removeResource(
   const engine = await engineFor(deps, ref, signal);
   switch (what) {
     case 'container':
-      return removeContainers(engine, ref, signal);
+      return removeOwn(engine, ref, signal);
+    case 'put_aside':
+      return removePutAside(engine, ref, signal);
     case 'sidecar':
       return removeSidecar(engine, ref, signal);
     case 'network':
@@ -43,14 +45,24 @@ export async function removeResource(
   }
 }
 
-/** With those that a restore put aside: they are the instance's too. */
-async function removeContainers(engine: EngineClient, ref: InstanceRef, signal: AbortSignal) {
+async function removeOwn(engine: EngineClient, ref: InstanceRef, signal: AbortSignal) {
   const listed = await listContainers(engine, signal);
-  const ours = allOf(listed, ref);
   const selected = selectContainer(listed, ref);
-  if (selected.state === 'foreign' && ours.length === 0) throw nameTaken('container', ref.container_base);
+  if (selected.state === 'foreign' && allOf(listed, ref).length === 0) {
+    throw nameTaken('container', ref.container_base);
+  }
+  if (selected.state !== 'ours') return 'absent';
+  return (await removeContainer(engine, selected.container, ref, signal)) ? 'removed' : 'absent';
+}
+
+/** They may hold the only copy of a writable layer. */
+async function removePutAside(engine: EngineClient, ref: InstanceRef, signal: AbortSignal) {
+  const listed = await listContainers(engine, signal);
+  const selected = selectContainer(listed, ref);
+  const own = selected.state === 'ours' ? selected.container.Id : null;
   let removed = false;
-  for (const one of ours) removed = (await removeContainer(engine, one, ref, signal)) || removed;
+  for (const one of allOf(listed, ref).filter(({ Id }) => Id !== own))
+    removed = (await removeContainer(engine, one, ref, signal)) || removed;
   return removed ? 'removed' : 'absent';
 }
 

@@ -81,6 +81,7 @@ export function removeEngineResource(
         context.backend.remove(ref, what, signal),
       ),
     );
+    const aside = what === 'container' ? await removePutAside(context, ref) : 'absent';
     if (what === 'container' && ref.manifest.backend?.standalone) {
       await context.ports.store.update(context.base, (manifest) => ({
         ...manifest,
@@ -90,8 +91,19 @@ export function removeEngineResource(
     if (layer !== null && answer === 'removed') {
       await context.ports.store.update(context.base, (manifest) => ({ ...manifest, removed_layer: layer }));
     }
-    return answer === 'removed' ? { state: 'done' } : { state: 'skipped', detail: 'it is gone already' };
+    return answer === 'removed' || aside === 'removed'
+      ? { state: 'done' }
+      : { state: 'skipped', detail: 'it is gone already' };
   };
+}
+
+/** Only a clean-up leaves nothing: until then what a restore put aside is a way back. */
+async function removePutAside(context: StepContext, ref: InstanceRef): Promise<'removed' | 'absent'> {
+  if (context.plan.kind !== 'clean') return 'absent';
+  const answer = await outside(context, 'Removing what a restore put aside', CALL_MS, (signal) =>
+    context.backend.remove(ref, 'put_aside', signal),
+  );
+  return checkedAnswer('remove', answer);
 }
 
 /** What goes with a container whose instance stays: the next restore must be able to say what it cannot bring back. */

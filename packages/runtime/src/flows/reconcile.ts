@@ -78,7 +78,8 @@ async function correct(world: World, plan: Plan, seen: InstanceFacts): Promise<I
     if (facts === null) return null;
     const fresh = reconcileInstance({ planId: plan.plan_id, now: world.now(), facts });
     if (fresh !== null) await world.run(fresh, lock, world.events, facts);
-    return facts;
+    const manifest = await world.store.read(base);
+    return manifest === null ? null : { ...facts, manifest };
   });
 }
 
@@ -93,9 +94,10 @@ async function afterwards(
     loaded.instances.map(async (manifest): Promise<InstanceFacts | null> => {
       const { container_base: base } = manifest;
       const known = corrected.get(base) ?? seen.facts.find((one) => one.container_base === base);
-      if (known === undefined || known === null) return world.lookAt(base);
-      const inNewRun = !isDeepStrictEqual(manifest.engine, known.manifest.engine);
-      return inNewRun ? world.lookAt(base) : { ...known, manifest };
+      // Another jackin wrote to it meanwhile, or it is recorded in another run of its engine: what was seen is old.
+      const before = seen.facts.find((one) => one.container_base === base)?.manifest.engine;
+      const holds = known != null && isDeepStrictEqual(manifest, known.manifest);
+      return holds && isDeepStrictEqual(manifest.engine, before) ? known : world.lookAt(base);
     }),
   );
   return { ...seen, loaded, facts: facts.filter((one) => one !== null) };

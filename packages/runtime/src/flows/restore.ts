@@ -103,7 +103,12 @@ async function carryOut(
     const next = await restorePlan(world, again, error.message);
     if (next.outcome === 'blocked') throw error;
     const lower = await agreedPlan(world, again, next, consent);
-    return { receipt: await world.run(lower, lock), done: lower };
+    try {
+      return { receipt: await world.run(lower, lock), done: lower };
+    } catch (second) {
+      await undo(world, again, lower, lock, toJackinError(second));
+      throw second;
+    }
   }
 }
 

@@ -5,20 +5,25 @@ import type { InstanceRef } from '../backend.ts';
 /** A file system that does not answer by then is the session's problem, not that of the look at all instances. */
 const STAT_MS = 1_000;
 
+const GONE = 'cannot be used: it is gone';
+
 /** Rejects when there is nothing at `path`. */
 export type StatOf = (path: string) => Promise<unknown>;
 
 /**
  * Without its directories and files a session cannot come back: the first mount source of the recipe that cannot be used
  * is named. A source that does not answer within a second counts as one.
+ * @param options.onlyMissing only one that is provably gone counts: another user, the engine's, may see more than we do
  */
 export async function mountSources(
   ref: InstanceRef,
   statOf: StatOf = stat,
+  options: { onlyMissing?: boolean } = {},
 ): Promise<{ ok: true } | { ok: false; reason: string }> {
   for (const { src } of ref.manifest.recipe?.mounts ?? []) {
     const trouble = await troubleWith(src, statOf);
-    if (trouble !== null) return { ok: false, reason: `${src} ${trouble}` };
+    if (trouble === null || (options.onlyMissing === true && trouble !== GONE)) continue;
+    return { ok: false, reason: `${src} ${trouble}` };
   }
   return { ok: true };
 }
@@ -45,7 +50,7 @@ function looked(src: string, statOf: StatOf): Promise<string | null> {
   const look = statOf(src)
     .then(
       () => null,
-      ({ code }: NodeJS.ErrnoException) => `cannot be used: ${code === 'ENOENT' ? 'it is gone' : code}`,
+      ({ code }: NodeJS.ErrnoException) => (code === 'ENOENT' ? GONE : `cannot be used: ${code}`),
     )
     .finally(() => pending.delete(src));
   pending.set(src, look);

@@ -41,7 +41,7 @@ await describeOnEngine('harmless', 'removing on an engine', (engine) => {
     expect(after.State).toMatchObject({ Running: true, StartedAt: before.State.StartedAt });
   });
 
-  it('takes everything away that an instance has, also what a restore put aside', async () => {
+  it('takes everything away that an instance has, and what a restore put aside only when asked for it', async () => {
     const { docker } = engine();
     const subject = await make();
     await subject.prepare();
@@ -57,7 +57,10 @@ await describeOnEngine('harmless', 'removing on an engine', (engine) => {
       Labels: { 'jackin.managed': 'true', 'jackin.role': subject.base },
     });
     expect(await traces(docker, subject)).toHaveLength(5);
-    for (const what of ['container', 'sidecar', 'network', 'volume', 'keep_tag'] as const) {
+    expect(await remove(subject, 'container')).toBe('removed');
+    expect(await traces(docker, subject)).toContain(aside);
+    expect(await remove(subject, 'container')).toBe('absent');
+    for (const what of ['put_aside', 'sidecar', 'network', 'volume', 'keep_tag'] as const) {
       expect([what, await remove(subject, what)]).toEqual([what, what === 'sidecar' ? 'absent' : 'removed']);
       expect([what, await remove(subject, what)]).toEqual([what, 'absent']);
     }
