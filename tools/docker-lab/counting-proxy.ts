@@ -19,7 +19,7 @@ export async function startCountingProxy(engineSocket: string): Promise<Counting
   const server = createServer((request, response) => {
     requests.push(`${request.method} ${request.url?.split('?')[0]}`);
     const { method, url: path, headers } = request;
-    const onward = send({ socketPath: engineSocket, method, path, headers }, (answer) => {
+    const onward = send({ socketPath: engineSocket, agent: false, method, path, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 500, answer.headers);
       response.flushHeaders();
       answer.pipe(response);

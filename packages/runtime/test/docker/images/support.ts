@@ -89,7 +89,7 @@ export async function countingEngine(socket: string, dir: string): Promise<Count
   const server = createServer((incoming, outgoing) => {
     const { method, url, headers } = incoming;
     requests.push(`${method} ${url}`);
-    const onward = request({ socketPath: socket, method, path: url, headers }, (answer) => {
+    const onward = request({ socketPath: socket, agent: false, method, path: url, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.pipe(outgoing);
     });
