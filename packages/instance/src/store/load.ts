@@ -30,7 +30,7 @@ export async function loadState(paths: JackinPaths): Promise<LoadedState> {
     else if (!isFile) bases.add(name);
   }
   const { instances, corrupt: unusable } = await readManifests(paths, [...bases]);
-  const corrupt = unusable.filter((record) => !isHalfRemoved(record, index));
+  const corrupt = unusable.filter(({ container_base: base, reason }) => !isHalfRemoved(base, reason, index));
   const known = new Set([...instances, ...corrupt].map((record) => record.container_base));
   const stale = index.state === 'ok' && !rowsMatch(index.rows, instances);
   const state: LoadedState = {
@@ -51,9 +51,9 @@ export async function loadState(paths: JackinPaths): Promise<LoadedState> {
 }
 
 /** A clean-up starts by writing `purged`: with that row, a directory that lost its manifest is what it left. */
-function isHalfRemoved(record: CorruptRecord, index: IndexDocument): boolean {
-  const row = index.rows.find((one) => one.container_base === record.container_base);
-  return record.reason === NO_MANIFEST && row?.status === 'purged';
+export function isHalfRemoved(base: string, reason: string, index: IndexDocument): boolean {
+  const row = index.rows.find((one) => one.container_base === base);
+  return reason === NO_MANIFEST && row?.status === 'purged';
 }
 
 /** Every manifest that can be used, newest first, and every one that cannot. */

@@ -4,10 +4,11 @@ import { errorCode, fileSystemError, type JackinPaths, writeFileDurable } from '
 import { assertTransition } from '../lifecycle.ts';
 import { type Manifest, manifestSchema } from '../manifest.ts';
 import { createInstance } from './create.ts';
+import { readIndexDocument } from './index-document.ts';
 import { deleteRow, rebuild, upsertRow, withIndexLock } from './index-writer.ts';
 import { readIsolationFile } from './isolation-file.ts';
 import { applyChange, formatJsonNode, type JsonNode, parseJsonNode, sameJson } from './json-document.ts';
-import { loadState } from './load.ts';
+import { isHalfRemoved, loadState } from './load.ts';
 import { manifestError, readManifestFile } from './manifest-file.ts';
 import { instanceNotFound, resolveSelector } from './resolve.ts';
 import type { InstanceStoreOptions, IsolationState, LoadedState, ResolvedInstance } from './types.ts';
@@ -20,7 +21,7 @@ export interface InstanceStore {
    */
   load(): Promise<LoadedState>;
   /**
-   * @returns null when there is no directory of this name
+   * @returns null when there is no directory of this name, or only what a clean-up left of it
    * @throws JackinError `MANIFEST_CORRUPT` (also for a directory without a manifest) or `MANIFEST_TOO_NEW`
    */
   read(base: string): Promise<Manifest | null>;
@@ -84,8 +85,10 @@ export function createInstanceStore(options: InstanceStoreOptions): InstanceStor
 async function readManifest(paths: JackinPaths, base: string): Promise<Manifest | null> {
   const file = await readManifestFile({ base, ...paths.instance(base) });
   if (file.state === 'absent') return null;
-  if (file.state === 'corrupt') throw manifestError(file);
-  return file.manifest;
+  if (file.state !== 'corrupt') return file.manifest;
+  // A clean-up that was interrupted removed it: to those who finish that, there is none.
+  if (isHalfRemoved(base, file.reason, await readIndexDocument(paths.indexFile))) return null;
+  throw manifestError(file);
 }
 
 async function updateManifest(
