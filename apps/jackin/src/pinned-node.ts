@@ -1,11 +1,5 @@
 import { readFileSync } from 'node:fs';
-
-/** A Node binary as an npm package, with the bytes it must have. */
-export interface PinnedNode {
-  name: string;
-  version: string;
-  integrity: string;
-}
+import type { PinnedNode } from '@jackin/runtime/docker';
 
 /** Set by the bundler from the lock file; absent when the sources run directly. */
 declare const JACKIN_PINNED_NODES: Record<string, PinnedNode> | undefined;

@@ -1,6 +1,6 @@
 import { JackinError } from '@jackin/core';
-import { describeRebuild } from '../docker/images/describe-rebuild.ts';
 import type { InstanceFacts } from '../facts.ts';
+import { describeRebuild } from './describe-rebuild.ts';
 
 type ImageChoice =
   /** `doubt`: why the operator has to consent to this image, or null. */

@@ -1,9 +1,9 @@
 import { release } from 'node:os';
 import { bootId, toJackinError } from '@jackin/core';
 import type { ContainerFact, EngineFact, InstanceObservation, InstanceRef, Inventory } from '../backend.ts';
-import { inParallel } from '../flows/parallel.ts';
 import { unreachableObservation } from '../observe/inventory.ts';
 import { mountSources } from '../observe/mount-sources.ts';
+import { inParallel } from '../parallel.ts';
 import type { ListedContainer } from './api.ts';
 import { namesOfListed } from './api.ts';
 import type { Connector } from './connect.ts';

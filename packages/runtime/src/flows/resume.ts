@@ -1,11 +1,11 @@
 import { interruptedByHostLoss } from '../decide/candidates.ts';
 import type { InstanceFacts } from '../facts.ts';
+import { inParallel } from '../parallel.ts';
 import type { FlowResult, PolicyFlag, ResumeAllDocument, ResumeRequest } from './api.ts';
 import { attachSession } from './attached.ts';
 import type { RestoreConsent } from './consent.ts';
 import { failureOf, plansResult } from './failures.ts';
 import { refuseInside, requireTerminal } from './guards.ts';
-import { inParallel } from './parallel.ts';
 import { reconcile } from './reconcile.ts';
 import { previewRestore, restoreInstance } from './restore.ts';
 import { namedInstance } from './select.ts';

@@ -1,4 +1,3 @@
-export { describeRebuild } from './describe-rebuild.ts';
 export { createImages, type Images, type ImagesOptions } from './images.ts';
 export { describeImage } from './plan-image.ts';
 export { locateRole, openRole, SHIPPED_ROLES } from './role-directory.ts';

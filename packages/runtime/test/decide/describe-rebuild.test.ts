@@ -1,6 +1,6 @@
 import { recipeSchema } from '@jackin/instance';
 import { describe, expect, it } from '@jest/globals';
-import { describeRebuild } from '../../../src/docker/images/index.ts';
+import { describeRebuild } from '../../src/decide/describe-rebuild.ts';
 
 const bare = {
   version: 1,
