@@ -158,11 +158,12 @@ describe('attach in a terminal', () => {
     terminal.type(
       "printf '\\033[c\\033[6n\\033[>c\\033]11;?\\007'; while read -t 1 -n 1 -s x; do :; done; clear; echo asked\r",
     );
-    await terminal.waitFor('asked');
+    // The shell shows the word as typed, too, while its loop still swallows the answers and whatever is typed then.
+    await terminal.waitFor(/^asked\nready\$$/m);
     terminal.type(DETACH);
     expect(await terminal.exited()).toBe(0);
     const again = open(['hardline', onlyInstance().id]);
-    await again.waitFor('asked');
+    await again.waitFor(/^asked\nready\$$/m);
     const queries = ['\x1b[c', '\x1b[>c', '\x1b[6n', '\x1b]11;?'];
     for (const output of [terminal.output(), again.output()]) {
       expect(queries.filter((query) => output.includes(query))).toEqual([]);

@@ -2,6 +2,7 @@ import { access, constants } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { describeFileSystem, runProcess, toJackinError } from '@jackin/core';
 import type { Backend, Finding } from '../backend.ts';
+import { backendOf } from '../decide/instance-kind.ts';
 import { bounded } from '../observe/bounded.ts';
 import { findingsSchema } from '../observe/inventory-schema.ts';
 import type { FlowResult } from './api.ts';
@@ -124,7 +125,7 @@ async function configFindings(world: World): Promise<Finding[]> {
   }
 }
 
-/** A backend that is not there is an error only while it is the default one. */
+/** A backend that is not there is an error only while it is the default one or sessions live on it. */
 async function backendFindings(world: World): Promise<Finding[]> {
   const wanted = await world
     .config()
@@ -140,10 +141,16 @@ async function backendFindings(world: World): Promise<Finding[]> {
           hint: 'Set [runtime] default_backend = "standalone" in config.toml, or use --backend standalone.',
         },
       ];
+  // Records nobody can read have a finding of their own.
+  const lived = await world.store.load().then(
+    ({ instances }) => instances.map(backendOf),
+    () => [],
+  );
+  const needed = new Set([wanted, ...lived]);
   const own = await Promise.all(
     world.backends.map(async (backend) => {
       const findings = await ownFindings(world, backend);
-      return backend.kind === wanted ? findings : findings.map(asNotNeeded);
+      return needed.has(backend.kind) ? findings : findings.map(asNotNeeded);
     }),
   );
   return [...missing, ...own.flat()];
