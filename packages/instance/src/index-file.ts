@@ -11,6 +11,9 @@ export const indexRowSchema = z.looseObject({
   agent_runtime: z.string(),
   status: z.enum(STATUSES),
   updated_at: z.string(),
+  /** Where it lives: what is left of it is looked for there when its directory is gone. Older rows lack both. */
+  backend: z.enum(['docker', 'standalone']).optional(),
+  engine: z.looseObject({ endpoint: z.string(), id: z.string().nullish() }).optional(),
 });
 export type IndexRow = z.infer<typeof indexRowSchema>;
 

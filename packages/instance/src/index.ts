@@ -1,3 +1,4 @@
+export * from './backend-kind.ts';
 export * from './cause.ts';
 export * from './index-file.ts';
 export * from './isolation.ts';

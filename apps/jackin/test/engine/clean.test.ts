@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { describeOnEngine } from '../../../../tools/docker-lab/suite.ts';
@@ -15,10 +15,23 @@ const IMAGE = 'debian:bookworm-slim';
 await describeOnEngine('disaster', 'CLEAN on an engine', (lab) => {
   let sandbox: EngineSandbox;
   let before: string[];
+  /** What the engine had before and after the very first session, which builds the image of its role. */
+  let first: { instance: Instance; image: string; before: string[]; after: string[]; traces: string[] };
 
-  beforeAll(() => {
+  beforeAll(async () => {
     sandbox = createEngineSandbox(lab());
-  });
+    const pristine = await inventory(lab().docker);
+    const instance = await working();
+    const { image_id: id, image_tag: tag } = sandbox.manifest(instance.base);
+    await discard(instance);
+    first = {
+      instance,
+      image: `image ${id} ${tag}`,
+      before: pristine,
+      after: await inventory(lab().docker),
+      traces: await sandbox.traces(instance),
+    };
+  }, LIMIT);
   beforeEach(async () => {
     before = await inventory(lab().docker);
   });
@@ -56,26 +69,19 @@ await describeOnEngine('disaster', 'CLEAN on an engine', (lab) => {
     }
   }
 
-  test(
-    'leaves of the first session of a role its image, and nothing else',
-    async () => {
-      const instance = await working();
-      const { image_id: id, image_tag: tag } = sandbox.manifest(instance.base);
-      await discard(instance);
-      expectNothingLeft(sandbox);
-      expect(await sandbox.traces(instance)).toEqual([]);
-      const after = await inventory(lab().docker);
-      expect(before.filter((line) => !after.includes(line))).toEqual([]);
-      const added = after.filter((line) => !before.includes(line));
-      expect(added).toContain(`image ${id} ${tag}`);
-      // Untagged ones are the steps of its build.
-      const steps = (await lab().docker.getImage(id).history()).map(
-        (layer: { Id: string }) => `image ${layer.Id}`,
-      );
-      for (const line of added) expect(steps).toContain(line.split(' ', 2).join(' '));
-    },
-    LIMIT,
-  );
+  test('leaves of the first session of a role its image, and nothing else', async () => {
+    expectNothingLeft(sandbox);
+    expect(first.traces).toEqual([]);
+    expect(first.before.filter((line) => !first.after.includes(line))).toEqual([]);
+    const added = first.after.filter((line) => !first.before.includes(line));
+    expect(added).toContain(first.image);
+    // Untagged ones are the steps of its build.
+    const [, id = ''] = first.image.split(' ');
+    const steps = (await lab().docker.getImage(id).history()).map(
+      (layer: { Id: string }) => `image ${layer.Id}`,
+    );
+    for (const line of added) expect(steps).toContain(line.split(' ', 2).join(' '));
+  });
 
   describe('no trace of a session is left after', () => {
     test(
@@ -120,6 +126,25 @@ await describeOnEngine('disaster', 'CLEAN on an engine', (lab) => {
         expect(things).toEqual(['container', 'network', 'volume', 'tag']);
         expect(await done('purge', instance.id, '--yes')).toMatchObject({ outcome: 'cleaned' });
         await expectNoTrace(instance);
+      },
+      LIMIT,
+    );
+
+    test(
+      'purge --yes of one whose directory somebody removed while it ran, and of a kept one',
+      async () => {
+        const instances = [await working(), await working()];
+        const [, kept] = instances;
+        await done('stop', kept?.id ?? '', '--keep');
+        for (const { base } of instances) rmSync(join(sandbox.state, 'data', base), { recursive: true });
+        for (const { id } of instances) {
+          expect(await done('purge', id, '--yes')).toMatchObject({ outcome: 'cleaned' });
+        }
+        expect(await inventory(lab().docker)).toEqual(before);
+        for (const instance of instances) {
+          expect(await sandbox.onEngine(instance)).toEqual([]);
+          expect(await sandbox.traces(instance)).toEqual([]);
+        }
       },
       LIMIT,
     );

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { JackinError, readFileBounded } from '@jackin/core';
+import { backendOf } from '../backend-kind.ts';
 import { type IndexRow, indexRowSchema } from '../index-file.ts';
 import type { Manifest } from '../manifest.ts';
 import { describeIssues, parseJsonBytes, reasonOf } from './parse.ts';
@@ -37,6 +39,7 @@ export function formatIndex(extra: Record<string, unknown>, rows: IndexRow[]): s
 
 /** A manifest's row, on top of the row it had: members we do not know stay. */
 export function rowOf(manifest: Manifest, old?: IndexRow): IndexRow {
+  const { engine } = manifest;
   return {
     ...old,
     instance_id: manifest.instance_id,
@@ -48,8 +51,13 @@ export function rowOf(manifest: Manifest, old?: IndexRow): IndexRow {
     agent_runtime: manifest.agent_runtime,
     status: manifest.status,
     updated_at: manifest.updated_at,
+    backend: backendOf(manifest),
+    ...(engine === undefined ? {} : { engine: { endpoint: engine.endpoint, id: engine.id ?? null } }),
   };
 }
+
+/** Members that older rows lack: their absence makes no index stale. */
+const LATER = new Set(['backend', 'engine']);
 
 /** Whether every manifest has exactly one row and it says the same. */
 export function rowsMatch(rows: IndexRow[], manifests: Manifest[]): boolean {
@@ -58,7 +66,9 @@ export function rowsMatch(rows: IndexRow[], manifests: Manifest[]): boolean {
   return manifests.every((manifest) => {
     const row = byBase.get(manifest.container_base);
     if (row === undefined) return false;
-    return Object.entries(rowOf(manifest)).every(([key, value]) => row[key] === value);
+    return Object.entries(rowOf(manifest)).every(
+      ([key, value]) => (LATER.has(key) && row[key] === undefined) || isDeepStrictEqual(row[key], value),
+    );
   });
 }
 

@@ -1,8 +1,8 @@
 import type { LockOwner } from '@jackin/core';
+import { backendOf } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import { agentEndClass, type EndFacts, endFacts, readRecord } from './end-facts.ts';
 import { evidenceOf } from './evidence.ts';
-import { backendOf } from './instance-kind.ts';
 import { type AgentEnd, type Ended, judgeEnd } from './judge-end.ts';
 
 export type Classification =

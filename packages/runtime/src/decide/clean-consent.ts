@@ -1,7 +1,7 @@
 import { JackinError } from '@jackin/core';
+import { backendOf } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import { isUnprovenAbsence } from './classify-exit.ts';
-import { backendOf } from './instance-kind.ts';
 
 /**
  * How far an operator has consented to a purge: `yes` answers the question, `force` covers work at risk, `named` means

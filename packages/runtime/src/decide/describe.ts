@@ -1,9 +1,9 @@
-import type { CauseKind, ExitCause, Status } from '@jackin/instance';
+import { backendOf, type CauseKind, type ExitCause, type Status } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import type { InstanceDocument } from '../jackin.ts';
 import { type Classification, classifyExit } from './classify-exit.ts';
 import { evidenceOf } from './evidence.ts';
-import { backendOf, FINAL_STATUSES } from './instance-kind.ts';
+import { FINAL_STATUSES } from './instance-kind.ts';
 
 /** What `status` says about one instance; the agent's registry entry adds how the conversation returns. */
 export type InstanceDescription = Omit<InstanceDocument, 'conversation' | 'last_screen' | 'sizes'>;

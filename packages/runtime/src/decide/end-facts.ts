@@ -1,6 +1,6 @@
 import type { ExitRecord, Heartbeat } from '@jackin/capsule/protocol';
+import { backendOf } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
-import { backendOf } from './instance-kind.ts';
 
 /** Beyond its grace time a stop uses force; this long after that it still explains an end without a record. */
 const FORCED_STOP_TAKES_MS = 30_000;

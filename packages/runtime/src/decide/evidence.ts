@@ -1,6 +1,6 @@
+import { backendOf } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import { lastHeartbeat, readRecord } from './end-facts.ts';
-import { backendOf } from './instance-kind.ts';
 
 /**
  * The facts an ending was judged by, one line each, in the order of their weight. Text that came from inside the

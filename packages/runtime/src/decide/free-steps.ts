@@ -1,5 +1,5 @@
+import { backendOf } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
-import { backendOf } from './instance-kind.ts';
 import { NOT_RUNNING, type StepDraft } from './plan-parts.ts';
 
 /** What KEEP and eject take away from the engine, after what runs was ended. */

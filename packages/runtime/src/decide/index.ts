@@ -1,3 +1,4 @@
+export { backendOf } from '@jackin/instance';
 export * from './candidates.ts';
 export { CAUSE_TABLE, type CauseRow } from './cause-table.ts';
 export * from './classify-exit.ts';
@@ -7,7 +8,7 @@ export * from './decide-exit.ts';
 export * from './decide-launch.ts';
 export * from './describe.ts';
 export { evidenceOf, printable } from './evidence.ts';
-export { backendOf, FINAL_STATUSES, KEPT_STATUSES, keptStatus } from './instance-kind.ts';
+export { FINAL_STATUSES, KEPT_STATUSES, keptStatus } from './instance-kind.ts';
 export type { AgentEnd, Ended } from './judge-end.ts';
 export { obstacle } from './obstacle.ts';
 export * from './plan-clean.ts';

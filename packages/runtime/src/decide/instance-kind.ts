@@ -1,4 +1,4 @@
-import type { Manifest, Status } from '@jackin/instance';
+import type { Status } from '@jackin/instance';
 import type { IsolatedMountFact } from '../facts.ts';
 
 /** Statuses of an instance somebody decided to keep, or whose container is gone: state on disk, nothing running. */
@@ -10,13 +10,6 @@ export const KEPT_STATUSES: ReadonlySet<Status> = new Set<Status>([
 
 /** Statuses no observation changes any more. */
 export const FINAL_STATUSES: ReadonlySet<Status> = new Set<Status>(['superseded', 'purged']);
-
-/** Where an instance lives, told from its manifest alone. */
-export function backendOf(manifest: Manifest): 'docker' | 'standalone' {
-  if (manifest.recipe !== undefined) return manifest.recipe.backend;
-  const standalone = (manifest.backend?.standalone ?? null) !== null || manifest.image_tag === 'standalone';
-  return standalone ? 'standalone' : 'docker';
-}
 
 /**
  * The status after KEEP (docs/status-and-causes.md#keep): by what the isolated mounts hold. A tree nobody could

@@ -1,5 +1,5 @@
 import { JackinError, type Tri } from '@jackin/core';
-import type { IndexRow } from '@jackin/instance';
+import { derivedNames, type IndexRow } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import type { Plan, Precondition } from '../plan.ts';
 import { agentInContainer } from './classify-exit.ts';
@@ -53,7 +53,6 @@ export function planClean(input: CleanInput): Plan {
 
 export interface FinishCleanInput extends PlanInput, Pick<StopInput, 'nonce' | 'graceMs'> {
   row: IndexRow;
-  backend: Plan['backend'];
   /** Whether its data directory is there. */
   dataDir: Tri;
 }
@@ -78,7 +77,7 @@ export function planFinishClean(input: FinishCleanInput): Plan {
     schema_version: 'v1',
     plan_id: input.planId,
     kind: 'clean',
-    backend: input.backend,
+    backend: rowBackend(row),
     instance_id: row.instance_id,
     container_base: row.container_base,
     summary: begun
@@ -95,14 +94,37 @@ export function planFinishClean(input: FinishCleanInput): Plan {
   };
 }
 
+/** Rows from before they named it are those of containers. */
+function rowBackend(row: IndexRow): Plan['backend'] {
+  return row.backend ?? 'docker';
+}
+
 /** No data is removed: should the directory be back by then, it stays. */
 function withoutDirectory({ row, nonce, graceMs }: FinishCleanInput): StepDraft[] {
   const base = row.container_base;
   return [
     { op: 'stop_container', nonce, grace_ms: graceMs, requires: [{ fact: 'name_free' }] },
+    ...(rowBackend(row) === 'standalone' ? processSteps(base) : containerSteps(row)),
+    ...stateSteps(base).filter(({ op }) => op !== 'remove_data_dir'),
+  ];
+}
+
+function processSteps(base: string): StepDraft[] {
+  return [
     { op: 'end_leftovers', removes: [`processes of ${base}`] },
     { op: 'remove_container', removes: [`capsule process of ${base}`], requires: [NOT_RUNNING] },
-    ...stateSteps(base).filter(({ op }) => op !== 'remove_data_dir'),
+  ];
+}
+
+/** Nothing tells what there is, so all of it is tried; only what carries our labels is removed. */
+function containerSteps({ container_base: base, instance_id: id }: IndexRow): StepDraft[] {
+  const { container, sidecar, certsVolume, network } = derivedNames(base);
+  return [
+    { op: 'remove_container', removes: [`container ${container}`], requires: [NOT_RUNNING] },
+    { op: 'remove_sidecar', removes: [`sidecar ${sidecar}`], requires: [NOT_RUNNING] },
+    { op: 'remove_volume', removes: [`volume ${certsVolume}`], requires: [NOT_RUNNING] },
+    { op: 'remove_network', removes: [`network ${network}`], requires: [NOT_RUNNING] },
+    { op: 'remove_keep_tag', removes: [`image tag jk-keep:${id}`] },
   ];
 }
 

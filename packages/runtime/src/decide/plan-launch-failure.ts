@@ -1,7 +1,6 @@
-import type { ExitCause, Manifest } from '@jackin/instance';
+import { backendOf, type ExitCause, type Manifest } from '@jackin/instance';
 import type { Plan, StepOp } from '../plan.ts';
 import { printable } from './evidence.ts';
-import { backendOf } from './instance-kind.ts';
 import { instancePlan, NOT_RUNNING, type PlanInput, type StepDraft } from './plan-parts.ts';
 
 const LOG_TAIL_LINES = 20;

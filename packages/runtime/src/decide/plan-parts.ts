@@ -1,7 +1,6 @@
-import type { ExitCause } from '@jackin/instance';
+import { backendOf, type ExitCause } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import type { Plan, Precondition, Step } from '../plan.ts';
-import { backendOf } from './instance-kind.ts';
 
 /** Every plan's id and moment are arguments: a decision makes neither. */
 export interface PlanInput {

@@ -1,8 +1,9 @@
+import { backendOf } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import type { Plan } from '../plan.ts';
 import { type Classification, classifyExit } from './classify-exit.ts';
 import { explainsUntilMs } from './end-facts.ts';
-import { backendOf, FINAL_STATUSES } from './instance-kind.ts';
+import { FINAL_STATUSES } from './instance-kind.ts';
 import type { Ended } from './judge-end.ts';
 import { asSeen, instancePlan, type PlanInput, recordEnd, type StepDraft } from './plan-parts.ts';
 

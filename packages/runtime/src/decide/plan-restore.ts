@@ -1,9 +1,8 @@
 import type { JackinError } from '@jackin/core';
-import type { Recipe } from '@jackin/instance';
+import { backendOf, type Recipe } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import type { DidNotReturn, Plan, SessionRequest } from '../plan.ts';
 import { classifyExit } from './classify-exit.ts';
-import { backendOf } from './instance-kind.ts';
 import { asSeen, instancePlan, type PlanInput, recordEnd, type StepDraft } from './plan-parts.ts';
 import { whatIsLost, whatReturns } from './restore-loss.ts';
 import { type RestoreTier, restoreTier } from './restore-tier.ts';

@@ -1,6 +1,6 @@
+import { backendOf } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import type { Plan } from '../plan.ts';
-import { backendOf } from './instance-kind.ts';
 import { obstacle } from './obstacle.ts';
 import { instancePlan, notLivelier, type PlanInput, type StepDraft } from './plan-parts.ts';
 

@@ -1,7 +1,7 @@
+import { backendOf } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import type { DidNotReturn } from '../plan.ts';
 import { lastHeartbeat, readRecord } from './end-facts.ts';
-import { backendOf } from './instance-kind.ts';
 import type { RestoreTier } from './restore-tier.ts';
 
 /**

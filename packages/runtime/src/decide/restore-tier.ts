@@ -1,7 +1,6 @@
 import { JackinError } from '@jackin/core';
-import { isRestorable } from '@jackin/instance';
+import { backendOf, isRestorable } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
-import { backendOf } from './instance-kind.ts';
 import { obstacle } from './obstacle.ts';
 import { chooseImage } from './restore-image.ts';
 import { classifyStartFailure } from './start-failure.ts';

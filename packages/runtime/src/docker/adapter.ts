@@ -1,5 +1,5 @@
+import { backendOf } from '@jackin/instance';
 import type { Backend } from '../backend.ts';
-import { backendOf } from '../decide/instance-kind.ts';
 import { engineFor } from './acting.ts';
 import { changedPaths } from './changes.ts';
 import { createConnector } from './connect.ts';

@@ -1,5 +1,5 @@
 import { JackinError } from '@jackin/core';
-import type { Manifest } from '@jackin/instance';
+import { derivedNames, type Manifest } from '@jackin/instance';
 import type { Backend } from '../backend.ts';
 import type { InstanceFacts } from '../facts.ts';
 import { bounded } from '../observe/bounded.ts';
@@ -60,7 +60,7 @@ function finishesRow(plan: Plan): boolean {
   return plan.kind === 'clean' && !plan.steps.some(({ op }) => op === 'record_status');
 }
 
-/** What identifies an instance of which only the row is left: enough to find and end its processes. */
+/** What identifies an instance of which only the row is left: enough to find and end what there is of it. */
 async function manifestOfRow(ports: ExecutorPorts, base: string): Promise<Manifest | null> {
   const { rows } = await ports.store.load();
   const row = rows.find((one) => one.container_base === base);
@@ -78,9 +78,10 @@ async function manifestOfRow(ports: ExecutorPorts, base: string): Promise<Manife
     role_key: row.role_key,
     role_display_name: row.role_key,
     agent_runtime: row.agent_runtime,
-    image_tag: 'standalone',
+    image_tag: row.backend === 'standalone' ? 'standalone' : '',
     status: row.status,
-    docker: { role_container: base, network: '' },
+    docker: { role_container: base, network: derivedNames(base).network },
+    ...(row.engine === undefined ? {} : { engine: row.engine }),
     sessions: [],
     supported_agents: [],
   };

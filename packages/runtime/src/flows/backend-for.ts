@@ -1,7 +1,6 @@
 import { JackinError } from '@jackin/core';
-import type { Manifest } from '@jackin/instance';
+import { backendOf, type Manifest } from '@jackin/instance';
 import type { Backend } from '../backend.ts';
-import { backendOf } from '../decide/instance-kind.ts';
 import type { World } from './world.ts';
 
 /** The backend an instance lives on. Throws BACKEND_UNAVAILABLE. */

@@ -1,8 +1,8 @@
 import { access, constants } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import { describeFileSystem, runProcess, toJackinError } from '@jackin/core';
+import { backendOf } from '@jackin/instance';
 import type { Backend, Finding } from '../backend.ts';
-import { backendOf } from '../decide/instance-kind.ts';
 import { bounded } from '../observe/bounded.ts';
 import { findingsSchema } from '../observe/inventory-schema.ts';
 import type { FlowResult } from './api.ts';

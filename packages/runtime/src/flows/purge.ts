@@ -68,7 +68,6 @@ async function finish(world: World, base: string, request: PurgeRequest): Promis
     planId: randomUUID(),
     now: world.now(),
     row,
-    backend: 'standalone',
     dataDir: await dataDirFact(world, base),
     nonce: newNonce(),
     graceMs: GRACE_MS,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type JackinError, type Lock, newNonce, toJackinError } from '@jackin/core';
+import { backendOf as backendKind } from '@jackin/instance';
 import { describeInstance } from '../decide/describe.ts';
-import { backendOf as backendKind } from '../decide/instance-kind.ts';
 import { planRestore, type RestorePlan } from '../decide/plan-restore.ts';
 import type { ExecutionReceipt } from '../execute/ports.ts';
 import type { InstanceFacts } from '../facts.ts';

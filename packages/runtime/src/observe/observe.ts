@@ -1,8 +1,7 @@
 import { type AgentDefinition, agentRegistry } from '@jackin/agents';
 import type { JackinPaths } from '@jackin/core';
-import type { InstanceStore, LoadedState, Manifest } from '@jackin/instance';
+import { backendOf, type InstanceStore, type LoadedState, type Manifest } from '@jackin/instance';
 import type { Backend, EngineFact, InstanceRef, OrphanFact } from '../backend.ts';
-import { backendOf } from '../decide/instance-kind.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { CapsuleAccess } from './capsule-access.ts';
 import { observeCapsule } from './capsule-fact.ts';

@@ -6,8 +6,8 @@ import {
   listProcessesByEnv,
   toJackinError,
 } from '@jackin/core';
+import { backendOf } from '@jackin/instance';
 import type { Backend, EngineFact, InstanceObservation, InstanceRef, StartContext } from '../backend.ts';
-import { backendOf } from '../decide/instance-kind.ts';
 import { standaloneFindings } from './doctor.ts';
 import { type CapsuleProcess, findCapsule, INSTANCE_VARIABLE } from './find-capsule.ts';
 import { observationOf } from './observation.ts';

@@ -167,8 +167,9 @@ describe('refused', () => {
 });
 
 describe('an interrupted clean-up without manifest', () => {
-  const row = (status: string) =>
+  const row = (status: string, backend?: 'docker' | 'standalone') =>
     indexRowSchema.parse({
+      ...(backend === undefined ? {} : { backend }),
       instance_id: 'k7p9m2xq',
       container_base: BASE,
       workspace_name: null,
@@ -180,7 +181,7 @@ describe('an interrupted clean-up without manifest', () => {
       updated_at: CALL.now,
     });
 
-  const STOP = { nonce: 'nonce', graceMs: 1000, backend: 'standalone' } as const;
+  const STOP = { nonce: 'nonce', graceMs: 1000 } as const;
 
   test('is finished from its row', () => {
     const plan = planFinishClean({ ...CALL, ...STOP, row: row('purged'), dataDir: 'unknown' });
@@ -201,7 +202,8 @@ describe('an interrupted clean-up without manifest', () => {
   });
 
   test('of a directory that is provably gone ends what runs and removes no data', () => {
-    const plan = planFinishClean({ ...CALL, ...STOP, row: row('running'), dataDir: 'no' });
+    const plan = planFinishClean({ ...CALL, ...STOP, row: row('running', 'standalone'), dataDir: 'no' });
+    expect(plan.backend).toBe('standalone');
     expect(plan.steps.map((step) => step.op)).toEqual([
       'stop_container',
       'end_leftovers',
@@ -212,4 +214,23 @@ describe('an interrupted clean-up without manifest', () => {
     ]);
     expect(plan.steps[0]?.requires).toEqual([{ fact: 'status', in: ['running'] }, { fact: 'name_free' }]);
   });
+
+  test.each([row('running', 'docker'), row('running')])(
+    'of a directory that is gone looks for everything an engine may still hold',
+    (one) => {
+      const plan = planFinishClean({ ...CALL, ...STOP, row: one, dataDir: 'no' });
+      expect(plan.backend).toBe('docker');
+      expect(plan.steps.map((step) => step.op)).toEqual([
+        'stop_container',
+        'remove_container',
+        'remove_sidecar',
+        'remove_volume',
+        'remove_network',
+        'remove_keep_tag',
+        'remove_socket_dir',
+        'remove_lock',
+        'remove_index_row',
+      ]);
+    },
+  );
 });

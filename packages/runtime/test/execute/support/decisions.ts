@@ -104,7 +104,6 @@ export async function finishClean(scratch: Scratch, subject: Subject): Promise<v
     planId: planId(),
     now: now(),
     row,
-    backend: 'standalone',
     dataDir: 'unknown',
     nonce: 'nonce',
     graceMs: 1_000,
