@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode, findProcessesByEnv, type ProcessIdentity } from '@jackin/core';
+import { errorCode, findProcessesByEnv, type ProcessIdentity, processState } from '@jackin/core';
 import { expect } from '@jest/globals';
 import { eventually, type Sandbox } from './sandbox.ts';
 
@@ -15,8 +15,13 @@ export function processesOf(id: string): Promise<ProcessIdentity[]> {
 
 /** SIGKILL to the capsule and everything of it; resolves when all of them are dead. */
 export async function killInstance({ id }: Instance): Promise<void> {
-  for (const { pid } of await processesOf(id)) killQuietly(pid);
-  await eventually(`the processes of ${id} are dead`, async () => (await processesOf(id)).length === 0);
+  const killed = await processesOf(id);
+  for (const { pid } of killed) killQuietly(pid);
+  await eventually(`the processes of ${id} are dead`, async () => {
+    // A process that is about to end has no environment any more, so its identity has to tell.
+    const states = await Promise.all(killed.map(processState));
+    return states.every((state) => state === 'dead') && (await processesOf(id)).length === 0;
+  });
 }
 
 function killQuietly(pid: number): void {
