@@ -2,6 +2,7 @@ import type { InstanceRef } from '../backend.ts';
 import type { ListedContainer } from './api.ts';
 import { namesOfListed } from './api.ts';
 import type { EngineClient } from './engine.ts';
+import { stableIdOf } from './facts.ts';
 import { engineInfo, listContainers } from './lists.ts';
 import { containerMissing, nameTaken, otherEngine } from './named-errors.ts';
 import type { DockerDeps } from './options.ts';
@@ -20,10 +21,10 @@ export async function engineFor(
   signal.throwIfAborted();
   const engine = await deps.connector.engine(signal);
   const recorded = ref.manifest.engine;
-  if (recorded?.id) {
-    const { ID: id } = await engineInfo(engine, signal);
-    if (id && id !== recorded.id) throw otherEngine(ref.container_base, engine.endpoint, recorded.endpoint);
-  }
+  if (recorded === undefined) return engine;
+  const id = recorded.id ? stableIdOf(await engineInfo(engine, signal)) : null;
+  const same = recorded.id && id ? recorded.id === id : recorded.endpoint === engine.endpoint;
+  if (!same) throw otherEngine(ref.container_base, engine.endpoint, recorded.endpoint);
   return engine;
 }
 

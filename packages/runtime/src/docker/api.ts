@@ -54,6 +54,8 @@ export const infoSchema = z.object({
   MemoryLimit: z.boolean().nullish(),
   PidsLimit: z.boolean().nullish(),
   SecurityOptions: z.array(z.string()).nullish(),
+  /** Only Podman has it. */
+  BuildahVersion: z.string().nullish(),
 });
 export type EngineInfo = z.infer<typeof infoSchema>;
 

@@ -119,14 +119,24 @@ export function engineFact(input: {
   host: { local: boolean; kernel: string; bootId: string | null };
 }): Extract<EngineFact, { state: 'reachable' }> {
   const { endpoint, info, networks, host } = input;
-  const sameKernel = host.local && info.KernelVersion === host.kernel;
+  const bootId = host.local && info.KernelVersion === host.kernel ? host.bootId : null;
   return {
     state: 'reachable',
     endpoint,
-    id: info.ID || null,
-    run: runOf(networks),
-    boot_id: sameKernel ? host.bootId : null,
+    id: stableIdOf(info),
+    run: isPodman(info) ? bootId : runOf(networks),
+    boot_id: bootId,
   };
+}
+
+/** Podman makes up another id at each call. */
+export function stableIdOf(info: EngineInfo): string | null {
+  return isPodman(info) ? null : info.ID || null;
+}
+
+/** Its service comes and goes with whoever asks; the containers run until the machine ends. */
+function isPodman({ BuildahVersion: version }: EngineInfo): boolean {
+  return Boolean(version);
 }
 
 function runOf(networks: readonly ListedNetwork[] | null): string | null {

@@ -158,12 +158,16 @@ function withRun(manifest: Manifest, started: StartAnswer, at: string): Manifest
   if (started.standalone) next.backend = { ...manifest.backend, standalone: started.standalone };
   const { engine } = started;
   if (engine.state === 'reachable') {
-    next.engine = { ...manifest.engine, ...engineRecord(engine) };
+    next.engine = { ...manifest.engine, ...engineRecord(engine, manifest.engine?.id) };
     if (engine.boot_id !== null) next.last_seen = { ...manifest.last_seen, at, boot_id: engine.boot_id };
   }
   return next;
 }
 
-function engineRecord(engine: Extract<EngineFact, { state: 'reachable' }>): NonNullable<Manifest['engine']> {
-  return { endpoint: engine.endpoint, id: engine.id, run: engine.run };
+/** An engine that does not say its id this time is still the one that was asked for by it. */
+function engineRecord(
+  engine: Extract<EngineFact, { state: 'reachable' }>,
+  known: string | null | undefined,
+): NonNullable<Manifest['engine']> {
+  return { endpoint: engine.endpoint, id: engine.id ?? known ?? null, run: engine.run };
 }

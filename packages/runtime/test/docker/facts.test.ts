@@ -185,4 +185,20 @@ describe('the engine', () => {
     const bare = engineFact({ endpoint: 'x', info: {}, networks: [{ ...BRIDGE, Created: null }], host });
     expect(bare).toMatchObject({ id: null, run: null, boot_id: null });
   });
+
+  it('has no id under Podman, which makes up another at each call, and its run is that of the machine', () => {
+    const podman = { ...info, ID: '4ffc2097-7340-4369-a20c-4c0b78a5cabd', BuildahVersion: '1.28.2' };
+    expect(engineFact({ endpoint: 'x', info: podman, networks: [BRIDGE], host })).toMatchObject({
+      id: null,
+      run: 'boot',
+      boot_id: 'boot',
+    });
+    const remote = engineFact({
+      endpoint: 'x',
+      info: podman,
+      networks: [BRIDGE],
+      host: { ...host, local: false },
+    });
+    expect(remote.run).toBeNull();
+  });
 });

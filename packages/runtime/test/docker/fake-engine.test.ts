@@ -143,6 +143,24 @@ describe('answers a real engine cannot be brought to give', () => {
     expect(engine.requests.filter((one) => !one.startsWith('GET '))).toEqual([]);
   });
 
+  it('without an id on either side the endpoint says whose engine it is: Podman has another id at each call', async () => {
+    has();
+    const { engine: fact } = await look();
+    let calls = 0;
+    engine.on('GET /info', (_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ ID: `id ${++calls}`, BuildahVersion: '1.28.2' }));
+    });
+    engine.on(`DELETE /containers/${CONTAINER_ID}`, { status: 204 });
+    const remove = () => subject.backend.remove(subject.ref(), 'container', freshSignal());
+    for (const id of [null, 'an id of before']) {
+      subject.manifest = { ...subject.manifest, engine: { endpoint: 'unix:///a.sock', id, run: null } };
+      await expect(remove()).rejects.toMatchObject({ code: 'OTHER_ENGINE' });
+      subject.manifest = { ...subject.manifest, engine: { endpoint: fact.endpoint, id, run: null } };
+      expect(await remove()).toBe('removed');
+    }
+  });
+
   it('a removal that somebody else began is waited for', async () => {
     has();
     engine.on(`DELETE /containers/${CONTAINER_ID}`, {
