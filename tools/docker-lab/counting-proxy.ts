@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface CountingProxy {
+  /** Its socket. */
+  path: string;
   env: { DOCKER_HOST: string };
   /** `METHOD /path` of every request so far. */
   requests: string[];
@@ -23,14 +25,19 @@ export async function startCountingProxy(engineSocket: string): Promise<Counting
       response.writeHead(answer.statusCode ?? 500, answer.headers);
       response.flushHeaders();
       answer.pipe(response);
+      answer.on('aborted', () => response.destroy());
     });
-    onward.on('error', () => response.destroy());
+    // An engine that answers before it read all of a request closes behind its answer, which is complete then.
+    onward.on('error', () => {
+      if (!response.headersSent) response.destroy();
+    });
     response.on('close', () => onward.destroy());
     request.pipe(onward);
   });
   server.listen(socket);
   await once(server, 'listening');
   return {
+    path: socket,
     env: { DOCKER_HOST: `unix://${socket}` },
     requests,
     async close() {

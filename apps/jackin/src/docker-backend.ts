@@ -30,16 +30,17 @@ export function dockerBackend({ paths, env, events }: DockerBackendOptions): Bac
       events,
       clock: systemClock,
       images: docker.createImages({ paths, events, clock: systemClock, home, shippedRoles }),
-      runtime: async () =>
+      runtime: async (arch, signal) =>
         docker.containerRuntime({
           capsuleBundle: capsuleBundle(),
           nodeBinary: await docker.containerNode({
             self: process,
-            arch: process.arch,
+            arch,
             pinned: pinnedNodes(),
             cacheDir: paths.cacheDir,
+            signal,
           }),
-          ptyPackageDir: ptyPackageDir(),
+          ptyPackageDir: ptyPackageDir(arch),
           runtimeRoot: paths.runtimeDir,
         }),
     });
@@ -52,7 +53,7 @@ function capsuleBundle(): string {
 }
 
 /** The prebuilt terminal of a Linux container. */
-function ptyPackageDir(): string {
-  const name = `@lydell/node-pty-linux-${process.arch}`;
+function ptyPackageDir(arch: string): string {
+  const name = `@lydell/node-pty-linux-${arch}`;
   return dirname(createRequire(import.meta.url).resolve(`${name}/package.json`));
 }

@@ -1,7 +1,7 @@
 import type { JackinError } from '@jackin/core';
 import { backendOf, type Recipe } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
-import type { DidNotReturn, Plan, SessionRequest } from '../plan.ts';
+import type { DidNotReturn, Plan, Precondition, SessionRequest } from '../plan.ts';
 import { classifyExit } from './classify-exit.ts';
 import { asSeen, instancePlan, type PlanInput, recordEnd, type StepDraft } from './plan-parts.ts';
 import { whatIsLost, whatReturns } from './restore-loss.ts';
@@ -60,18 +60,26 @@ function steps(input: RestoreInput, tier: Chosen): StepDraft[] {
     creates: [`agent session ${session.name} (${session.agent})`],
   };
   if (tier.tier === 0) return [begin, sessionStep, running()];
-  const from: Recipe = tier.tier === 2 ? { ...recipe, image_id: tier.imageId } : recipe;
+  // Should a container have to be made all the same, then from the image this instance has.
+  const imageId = tier.tier === 2 ? tier.imageId : (facts.manifest.image_id ?? recipe.image_id);
+  const from: Recipe = imageId == null ? recipe : { ...recipe, image_id: imageId };
   return [
     begin,
     ...(facts.observation.leftover_pids.length > 0 ? [{ op: 'end_leftovers' } as const] : []),
     ...(tier.tier === 2 && tier.renamesOld ? [rename(input)] : []),
     { op: 'prepare_socket_dir' },
     { op: 'write_agent_config', session },
-    { op: 'create_resources', recipe: from },
+    { op: 'create_resources', recipe: from, requires: containerStillThere(input, tier) },
     { op: 'start_container', recipe: from },
     sessionStep,
     running(),
   ];
+}
+
+/** What was removed meanwhile is not replaced by an empty one under the name of a tier that loses nothing. */
+function containerStillThere({ facts }: RestoreInput, { tier }: Chosen): Precondition[] {
+  const needsIt = tier === 1 && backendOf(facts.manifest) === 'docker';
+  return needsIt ? [{ fact: 'container', in: ['stopped'] }] : [];
 }
 
 /** `active` first, so that a kill half way shows a start that was not finished; the reason it ended is kept. */

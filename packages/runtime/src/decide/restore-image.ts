@@ -1,21 +1,25 @@
 import { JackinError } from '@jackin/core';
+import type { Manifest } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import { describeRebuild } from './describe-rebuild.ts';
 
 type ImageChoice =
   /** `doubt`: why the operator has to consent to this image, or null. */
-  { outcome: 'image'; imageId: string; doubt: string | null } | { outcome: 'blocked'; error: JackinError };
+  | { outcome: 'image'; imageId: string; doubt: string | null }
+  /** Its launch ended before it had an image: what the launch would have built is built. */
+  | { outcome: 'build' }
+  | { outcome: 'blocked'; error: JackinError };
 
 /**
  * The image a new container is made from: by the recorded id, then by our keep tag, which only we move. The recorded
  * tag counts only while it still names the recorded image; naming another one is drift and is never used silently
  * (docs/status-and-causes.md#ladder). An image that could not be looked at blocks: IMAGE_NOT_OBSERVABLE. One that is
- * gone needs a rebuild, which this version cannot do: IMAGE_GONE.
+ * gone needs a rebuild, which this version cannot do: IMAGE_GONE; one that never was is built.
  */
 export function chooseImage(facts: InstanceFacts): ImageChoice {
   const { image } = facts.observation;
   const { manifest } = facts;
-  const recorded = manifest.image_id ?? manifest.recipe?.image_id ?? manifest.keep?.image_id ?? null;
+  const recorded = recordedImage(manifest);
   if (image === null) return unseen(facts, 'it was not looked at');
   const { by_id: byId, by_keep_tag: byKeepTag, by_tag: byTag } = image;
   const use = (imageId: string, doubt: string | null = null): ImageChoice => ({
@@ -27,6 +31,7 @@ export function chooseImage(facts: InstanceFacts): ImageChoice {
     if (byId.state === 'present') return use(byId.image_id);
     if (byId.state === 'unknown') return unseen(facts, byId.reason);
   }
+  if (neverHadImage(manifest)) return { outcome: 'build' };
   if (byKeepTag.state === 'unknown') return unseen(facts, byKeepTag.reason);
   if (byKeepTag.state === 'present' && (recorded === null || byKeepTag.image_id === recorded)) {
     return use(byKeepTag.image_id);
@@ -40,6 +45,15 @@ export function chooseImage(facts: InstanceFacts): ImageChoice {
     );
   }
   return gone(facts, recorded, byTag.state === 'present' ? byTag.image_id : null);
+}
+
+/** The id is recorded as soon as there is a container, so without it there never was one. */
+export function neverHadImage(manifest: Manifest): boolean {
+  return recordedImage(manifest) === null && manifest.recipe !== undefined && manifest.status === 'failed_setup';
+}
+
+function recordedImage({ image_id: id, recipe, keep }: Manifest): string | null {
+  return id ?? recipe?.image_id ?? keep?.image_id ?? null;
 }
 
 function unseen({ container_base: base }: InstanceFacts, reason: string): ImageChoice {

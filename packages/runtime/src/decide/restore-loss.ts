@@ -2,6 +2,7 @@ import { backendOf } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import type { DidNotReturn } from '../plan.ts';
 import { lastHeartbeat, readRecord } from './end-facts.ts';
+import { neverHadImage } from './restore-image.ts';
 import type { RestoreTier } from './restore-tier.ts';
 
 /**
@@ -27,6 +28,7 @@ function layerWasEmpty(
   changedPaths: readonly string[] | null,
 ): boolean {
   if (changedPaths !== null) return changedPaths.length === 0;
+  if (neverHadImage(manifest)) return true;
   return observation.container.state === 'missing' && manifest.removed_layer?.changed_paths === 0;
 }
 

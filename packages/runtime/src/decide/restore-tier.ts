@@ -8,7 +8,7 @@ import { classifyStartFailure } from './start-failure.ts';
 export type RestoreTier =
   | { outcome: 'tier'; tier: 0; agent: 'alive' | 'ended' }
   | { outcome: 'tier'; tier: 1 }
-  | { outcome: 'tier'; tier: 2; imageId: string; renamesOld: boolean; needsConsent: string | null }
+  | { outcome: 'tier'; tier: 2; imageId: string | null; renamesOld: boolean; needsConsent: string | null }
   | { outcome: 'blocked'; error: JackinError };
 
 /**
@@ -79,11 +79,12 @@ function fallThrough(facts: InstanceFacts, reason: string): RestoreTier {
   }
   const image = chooseImage(facts);
   if (image.outcome === 'blocked') return image;
-  const doubts = [`its container cannot be started (${reason})`, image.doubt].filter((text) => text !== null);
+  const { imageId, doubt } = chosen(image);
+  const doubts = [`its container cannot be started (${reason})`, doubt].filter((text) => text !== null);
   return {
     outcome: 'tier',
     tier: 2,
-    imageId: image.imageId,
+    imageId,
     renamesOld: true,
     needsConsent: doubts.join('; '),
   };
@@ -94,9 +95,15 @@ function absent(facts: InstanceFacts): RestoreTier {
   if (image.outcome === 'blocked') return image;
   const engine =
     facts.engine_matches === 'unknown' ? 'whether its container exists on another engine is not known' : null;
-  const doubts = [engine, image.doubt].filter((text) => text !== null);
+  const { imageId, doubt } = chosen(image);
+  const doubts = [engine, doubt].filter((text) => text !== null);
   const needsConsent = doubts.length === 0 ? null : doubts.join('; ');
-  return { outcome: 'tier', tier: 2, imageId: image.imageId, renamesOld: false, needsConsent };
+  return { outcome: 'tier', tier: 2, imageId, renamesOld: false, needsConsent };
+}
+
+/** Without an id it is built. */
+function chosen(image: Exclude<ReturnType<typeof chooseImage>, { outcome: 'blocked' }>) {
+  return image.outcome === 'build' ? { imageId: null, doubt: null } : image;
 }
 
 function notRestorable(facts: InstanceFacts): JackinError | null {

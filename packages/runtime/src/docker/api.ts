@@ -54,6 +54,7 @@ export const infoSchema = z.object({
   MemoryLimit: z.boolean().nullish(),
   PidsLimit: z.boolean().nullish(),
   SecurityOptions: z.array(z.string()).nullish(),
+  SystemTime: z.string().nullish(),
   /** Only Podman has it. */
   BuildahVersion: z.string().nullish(),
 });

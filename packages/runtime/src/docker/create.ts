@@ -6,6 +6,7 @@ import { containerConfig } from './container-config.ts';
 import { userOf } from './container-user.ts';
 import { createContainer, isNameConflict } from './create-container.ts';
 import { type EngineClient, withSignal } from './engine.ts';
+import { engineArch } from './engine-arch.ts';
 import { statusOf, unless404 } from './errors.ts';
 import { namesOf } from './labels.ts';
 import { inspectContainer, listNetworks } from './lists.ts';
@@ -42,7 +43,7 @@ export async function createResources(
     return { created: [], image_id: imageId || (await inspectContainer(engine, id, signal))?.Image || null };
   }
   const image = await imageFor(deps, engine, context);
-  const runtime = await deps.runtime();
+  const runtime = await deps.runtime(await engineArch(engine, signal), signal);
   await preflight({ engine, paths: deps.paths, image, user, runtime, signal });
   const ensured = network === null ? await createNetwork(engine, ref, signal) : null;
   const madeNetwork = ensured?.made ? ensured.id : null;

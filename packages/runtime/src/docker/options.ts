@@ -9,8 +9,11 @@ export interface DockerOptions {
   clock: Clock;
   events: EventSink;
   images: ImagePort;
-  /** The files the capsule runs from, made if they are missing; asked for only when a container is made or mended. */
-  runtime(): Promise<{ dir: string; digest: string }>;
+  /**
+   * The files the capsule runs from, made if they are missing; asked for only when a container is made or mended.
+   * @param arch the engine's architecture in Node's words
+   */
+  runtime(arch: string, signal: AbortSignal): Promise<{ dir: string; digest: string }>;
   /** How long a capsule may take until it listens, in milliseconds; default 30 000. */
   readyMs?: number;
 }

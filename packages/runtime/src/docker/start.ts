@@ -7,6 +7,7 @@ import { engineFor, requireContainer } from './acting.ts';
 import type { InspectedContainer } from './api.ts';
 import { INSIDE } from './container-config.ts';
 import type { EngineClient } from './engine.ts';
+import { engineArch } from './engine-arch.ts';
 import { statusOf } from './errors.ts';
 import { engineInfo, inspectContainer, listNetworks, look } from './lists.ts';
 import { capsuleStartFailed, containerMissing, mountOrPortProblem, startFailed } from './named-errors.ts';
@@ -43,7 +44,7 @@ export async function startContainer(
   if (inspected.State.Running) {
     await untilItAnswers(deps, context, engine, id);
   } else {
-    await restoreRuntime(deps, inspected);
+    await restoreRuntime(deps, engine, inspected, signal);
     const made = await mendNetwork(engine, ref, inspected, signal);
     for (const one of made)
       deps.events({ type: 'debug', message: `${one} made again for ${ref.container_base}` });
@@ -159,13 +160,18 @@ async function answers(deps: DockerDeps, { ref, signal }: StartContext): Promise
 }
 
 /** The runtime files are ours to make again; if they are others by now, the engine says what is missing. */
-async function restoreRuntime(deps: DockerDeps, inspected: InspectedContainer): Promise<void> {
+async function restoreRuntime(
+  deps: DockerDeps,
+  engine: EngineClient,
+  inspected: InspectedContainer,
+  signal: AbortSignal,
+): Promise<void> {
   const source = inspected.HostConfig.Mounts?.find(({ Target }) => Target === INSIDE.runtime)?.Source;
   if (!source) return;
   try {
     await lstat(source);
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') await deps.runtime();
+    if (errorCode(error) === 'ENOENT') await deps.runtime(await engineArch(engine, signal), signal);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Manifest, Recipe } from '@jackin/instance';
 import type { Backend, EngineFact, InstanceRef, StartContext } from '../backend.ts';
-import type { Step } from '../plan.ts';
+import type { Plan, Step } from '../plan.ts';
 import { answerInvalid, type CreateAnswer, checkedAnswer, type StartAnswer } from './answers.ts';
 import { CALL_MS, outside } from './context.ts';
 import type { Handler, StepContext, StepOutcome } from './ports.ts';
@@ -106,13 +106,16 @@ async function removePutAside(context: StepContext, ref: InstanceRef): Promise<'
   return checkedAnswer('remove', answer);
 }
 
+/** A clean-up needs no memory of it, and what a failed launch or restore made held no session. */
+const KEEPING: ReadonlySet<Plan['kind']> = new Set(['keep', 'eject']);
+
 /** What goes with a container whose instance stays: the next restore must be able to say what it cannot bring back. */
 async function layerToKeepInMind(
   context: StepContext,
   ref: InstanceRef,
 ): Promise<NonNullable<Manifest['removed_layer']> | null> {
   const { plan, ports, backend, base } = context;
-  if (plan.kind === 'clean' || (await ports.store.read(base)) === null) return null;
+  if (!KEEPING.has(plan.kind) || (await ports.store.read(base)) === null) return null;
   const answer = await outside(context, 'Listing what changed in the container', CALL_MS, (signal) =>
     backend.changedPaths(ref, signal),
   ).catch(() => null);

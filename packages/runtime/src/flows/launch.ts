@@ -140,7 +140,7 @@ async function rollBack(
   return new JackinError({
     code: error.code,
     message: `${sentence(error.message)} ${base} is kept${undone ? ' as failed_setup' : ', though its record could not be completed'}.`,
-    hint: `${error.hint === undefined ? '' : `${error.hint}\n`}Try it again with: jackin resume ${id} - or remove it with: jackin purge ${id}`,
+    hint: `${error.hint === undefined ? '' : `${error.hint}\n`}${again(error, id)} - or remove it with: jackin purge ${id}`,
     details: {
       ...error.details,
       instance_id: id,
@@ -152,6 +152,13 @@ async function rollBack(
     cause: error,
     exitCode: error.exitCode,
   });
+}
+
+/** An instance is built from what it was prepared with: a role that had to be corrected is another one. */
+function again({ code }: JackinError, id: string | null): string {
+  return code === 'IMAGE_BUILD_FAILED'
+    ? `Once the role is as it should be, start anew with: jackin load --new. If only the engine was in trouble: jackin resume ${id}`
+    : `Try it again with: jackin resume ${id}`;
 }
 
 /** The session is usable: only what came after its start failed. */

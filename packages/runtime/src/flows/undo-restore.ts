@@ -1,5 +1,5 @@
 import type { JackinError } from '@jackin/core';
-import { instancePlan, type PlanInput, type StepDraft } from '../decide/plan-parts.ts';
+import { instancePlan, NOT_RUNNING, type PlanInput, type StepDraft } from '../decide/plan-parts.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { Plan, StepOp } from '../plan.ts';
 
@@ -14,8 +14,8 @@ export interface RestoreFailureInput extends PlanInput {
 }
 
 /**
- * What a failed restore leaves behind: the record as it was, nothing running that did not run before, and nothing
- * removed. Null when there is nothing to put back: no step was done, or the agent runs already.
+ * What a failed restore leaves behind: the record as it was, nothing running that did not run before, the container
+ * it had, and nothing removed but a new one that never held a session. Null when there is nothing to put back: no step was done, or the agent runs already.
  */
 export function planRestoreFailure(input: RestoreFailureInput): Plan | null {
   const { before, plan } = input;
@@ -33,11 +33,16 @@ export function planRestoreFailure(input: RestoreFailureInput): Plan | null {
           asBefore(before),
         ]
       : [];
-  // Where no new container took its place, the old one is the way back it was.
-  const back: StepDraft[] =
-    done.includes('rename_container') && !done.includes('create_resources')
-      ? [{ op: 'rename_container', to: before.container_base }]
-      : [];
+  // The new container never held a session, and the old one is the way back it was.
+  const base = before.container_base;
+  const back: StepDraft[] = done.includes('rename_container')
+    ? [
+        ...(attempted('create_resources')
+          ? [{ op: 'remove_container' as const, removes: [`new container ${base}`], requires: [NOT_RUNNING] }]
+          : []),
+        { op: 'rename_container', to: base },
+      ]
+    : [];
   return instancePlan({
     plan_id: input.planId,
     kind: 'record',

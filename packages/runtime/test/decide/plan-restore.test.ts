@@ -119,6 +119,18 @@ describe('tier 1', () => {
     expect(ops(result).slice(0, 3)).toEqual(['record_status', 'end_leftovers', 'prepare_socket_dir']);
   });
 
+  test('a container that is removed between the look and its start is not replaced by an empty one', () => {
+    const step = (kind: 'docker' | 'standalone') =>
+      planOf(restore(factsOf(kind, { observation: { container: container() } }))).steps.find(
+        ({ op }) => op === 'create_resources',
+      );
+    expect(step('docker')).toMatchObject({
+      requires: [{ fact: 'container', in: ['stopped'] }],
+      recipe: { image_id: IMAGE },
+    });
+    expect(step('standalone')).toMatchObject({ requires: [] });
+  });
+
   test('a standalone project that is gone blocks, because no lower tier could bring it back', () => {
     const gone = container({ startable: { ok: false, reason: '/srv/proj is gone' } });
     const result = restore(factsOf('standalone', { observation: { container: gone } }));
@@ -200,6 +212,28 @@ describe('tier 2', () => {
       reason: 'whether its container exists on another engine is not known',
     });
   });
+
+  test.each([missing, present(IMAGE)])(
+    'a session that failed before it had an image is built as its launch would have been, and loses nothing',
+    (byTag) => {
+      const image = { by_id: missing, by_keep_tag: missing, by_tag: byTag };
+      const facts = factsOf('docker', {
+        heartbeat: { sessions: [] },
+        manifest: { status: 'failed_setup' },
+        observation: { ...GONE, image },
+      });
+      delete facts.manifest.image_id;
+      if (facts.manifest.recipe) facts.manifest.recipe.image_id = null;
+      facts.manifest.sessions = [];
+      const result = restore(facts);
+      expect(result).toMatchObject({ outcome: 'plan', plan: { tier: 2, did_not_return: [] } });
+      const create = planOf(result).steps.find((step) => step.op === 'create_resources');
+      expect(create).toMatchObject({ recipe: { image_id: null } });
+      // One that ran had an image.
+      facts.manifest.status = 'crashed';
+      expect(codeOf(restore(facts))).toBe(byTag.state === 'missing' ? 'IMAGE_GONE' : 'needs_consent');
+    },
+  );
 
   test('a tag is trusted without a recorded id only with consent', () => {
     const facts = factsOf('docker', { observation: GONE });

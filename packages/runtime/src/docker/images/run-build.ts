@@ -8,7 +8,7 @@ import { contextTar } from './context-tar.ts';
 import { OWN_STEP_NAME } from './derive.ts';
 import { jsonLines } from './json-lines.ts';
 import type { ImageDescription } from './plan-image.ts';
-import { sweepIntermediates } from './sweep.ts';
+import { engineTimeMs, sweepIntermediates } from './sweep.ts';
 
 /** How long one build may take, in milliseconds. */
 export const BUILD_MS = 60 * 60_000;
@@ -51,6 +51,7 @@ export async function runBuild(engine: EngineClient, request: BuildRequest): Pro
 async function attempt(engine: EngineClient, request: BuildRequest, builder: Builder): Promise<Outcome> {
   const { image, signal, clock } = request;
   const progress = followBuild(request.onStep, request.onLine);
+  const sinceMs = await engineTimeMs(engine, signal);
   try {
     const what = `Building the image ${image.image_tag}`;
     await engine.call(what, { signal, timeoutMs: BUILD_MS }, async (docker, abortSignal) => {
@@ -64,7 +65,7 @@ async function attempt(engine: EngineClient, request: BuildRequest, builder: Bui
       }
     });
   } catch (error) {
-    await sweepIntermediates(engine, progress.made, { keep: null, waitMs: LET_GO_MS, clock });
+    await sweepIntermediates(engine, progress.made, { keep: null, sinceMs, waitMs: LET_GO_MS, clock });
     signal.throwIfAborted();
     if (statusOf(error) === null) throw error;
     return { ok: false, reason: engineWords(error), progress };
@@ -78,7 +79,7 @@ async function attempt(engine: EngineClient, request: BuildRequest, builder: Bui
     const waitMs = reason === null ? 0 : LET_GO_MS;
     // Of a failed build it is the image of an earlier stage.
     const keep = reason === null ? imageId : null;
-    await sweepIntermediates(engine, progress.made, { keep, waitMs, clock });
+    await sweepIntermediates(engine, progress.made, { keep, sinceMs, waitMs, clock });
   }
   return reason === null && imageId !== null
     ? { ok: true, image_id: imageId }

@@ -35,6 +35,25 @@ await describeOnEngine('disaster', 'The build of a role', (lab) => {
   );
 
   it(
+    'that prints the id of an image without a name does not take that one along',
+    async () => {
+      const container = await lab().docker.createContainer({ Image: BASE, Cmd: ['true'] });
+      const { Id: foreign } = (await container.commit({ comment: 'somebody keeps it by its id' })) as {
+        Id: string;
+      };
+      await container.remove();
+      const before = await residue();
+      expect(before.images).toContain(foreign);
+      const line = ` ---> ${foreign.slice(7, 19)}`;
+      await writeRole(role, { Dockerfile: `FROM ${BASE}\nRUN echo '${line}'; exit 3\n` });
+      await refusal(build(role));
+      expect(await residue()).toEqual(before);
+      await lab().docker.getImage(foreign).remove();
+    },
+    TEST_MS,
+  );
+
+  it(
     'leaves nothing without a name behind when a stage was only copied from',
     async () => {
       const before = await residue();

@@ -13,7 +13,7 @@ export function roleBuilder(lab: () => Engine) {
 
   beforeAll(async () => {
     root = await scratch();
-    counted = await countingEngine(lab().socket, root.dir);
+    counted = await countingEngine(lab().socket);
   });
   afterAll(async () => {
     await counted.close();

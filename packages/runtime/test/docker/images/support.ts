@@ -1,9 +1,9 @@
 import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type JackinError, type JackinEvent, resolvePaths, systemClock } from '@jackin/core';
 import type { Manifest, Recipe } from '@jackin/instance';
+import { startCountingProxy } from '../../../../../tools/docker-lab/counting-proxy.ts';
 import type { StartContext } from '../../../src/backend.ts';
 import { createEngineClient } from '../../../src/docker/engine.ts';
 import { createImages } from '../../../src/docker/images/index.ts';
@@ -76,33 +76,19 @@ export function imagesIn(home: string, shippedRoles?: string) {
 
 export interface CountingEngine {
   engine: ReturnType<typeof createEngineClient>;
-  /** `METHOD /path?query` of every request. */
+  /** `METHOD /path` of every request. */
   requests: string[];
   builds(): number;
   close(): Promise<void>;
 }
 
-/** A socket before the engine's that notes every request on its way. */
-export async function countingEngine(socket: string, dir: string): Promise<CountingEngine> {
-  const path = join(dir, 'counted.sock');
-  const requests: string[] = [];
-  const server = createServer((incoming, outgoing) => {
-    const { method, url, headers } = incoming;
-    requests.push(`${method} ${url}`);
-    const onward = request({ socketPath: socket, agent: false, method, path: url, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 500, answer.headers);
-      answer.pipe(outgoing);
-    });
-    onward.on('error', () => outgoing.destroy());
-    // Who hangs up on us hangs up on the engine.
-    outgoing.on('close', () => onward.destroy());
-    incoming.pipe(onward);
-  });
-  await new Promise<void>((resolve) => server.listen(path, resolve));
+/** A client of the engine whose requests are noted on their way. */
+export async function countingEngine(socket: string): Promise<CountingEngine> {
+  const { path, requests, close } = await startCountingProxy(socket);
   return {
     engine: createEngineClient({ kind: 'unix', path }),
     requests,
     builds: () => requests.filter((line) => line.startsWith('POST /build')).length,
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close,
   };
 }
