@@ -49,7 +49,9 @@ export function chooseImage(facts: InstanceFacts): ImageChoice {
 
 /** The id is recorded as soon as there is a container, so without it there never was one. */
 export function neverHadImage(manifest: Manifest): boolean {
-  return recordedImage(manifest) === null && manifest.recipe !== undefined && manifest.status === 'failed_setup';
+  return (
+    recordedImage(manifest) === null && manifest.recipe !== undefined && manifest.status === 'failed_setup'
+  );
 }
 
 function recordedImage({ image_id: id, recipe, keep }: Manifest): string | null {
