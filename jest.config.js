@@ -12,7 +12,7 @@ const ENGINE = [
   'test/engine/.*\\.test\\.ts$',
   'test/docker/(creating|disasters|looking|removing|starting|transport)\\.test\\.ts$',
   'test/docker/images/(agent-smith|builds|images)\\.test\\.ts$',
-  'test/docker-lab(-suite)?\\.test\\.ts$',
+  'test/(docker-lab(-suite)?|tour-engine)\\.test\\.ts$',
 ];
 
 const { JACKIN_ENGINE_TESTS: engine, JACKIN_LONG_TESTS: long } = process.env;
