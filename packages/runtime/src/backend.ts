@@ -6,6 +6,12 @@ export type EngineFact =
   | { state: 'reachable'; endpoint: string; id: string | null; run: string | null; boot_id: string | null }
   | { state: 'unreachable'; endpoint: string; reason: string };
 
+/**
+ * Not when a part needed to start it again is gone (network, bind source); the reason names it. `anew`: a container
+ * made anew would need it too.
+ */
+export type Startable = { ok: true } | { ok: false; reason: string; anew?: boolean | undefined };
+
 /** One of our containers as the engine sees it now. For standalone: the capsule process. */
 export type ContainerFact =
   | {
@@ -24,8 +30,7 @@ export type ContainerFact =
       exit_code: number | null;
       oom_flag: boolean | null;
       error: string | null;
-      /** false when a part needed to start it again is gone (network, bind source); the reason names it. */
-      startable: { ok: true } | { ok: false; reason: string };
+      startable: Startable;
     }
   | { state: 'missing' }
   /** A container of our name without our labels: never reused, removed or renamed. */

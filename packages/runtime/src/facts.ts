@@ -21,6 +21,11 @@ export interface InstanceFacts {
   data_dir: Tri;
   socket_dir: Tri;
   isolated: IsolatedMountFact[];
+  /**
+   * Another instance, by id, that needs the image whose only name is this one's keep tag: with the tag the engine would
+   * take the image away.
+   */
+  image_heir: string | null;
   /** The agent's exit codes that count as a clean end (`any` for the shell). */
   clean_exit_codes: number[] | 'any';
 }

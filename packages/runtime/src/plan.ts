@@ -80,7 +80,8 @@ export const stepSchema = z.discriminatedUnion('op', [
   step('stop_container', { nonce: z.string(), grace_ms: z.number().int() }),
   step('end_leftovers', {}),
   step('rename_container', { to: z.string() }),
-  step('pin_image', { image_id: z.string() }),
+  /** `instance_id`: whose keep tag it gets; default: that of this instance. */
+  step('pin_image', { image_id: z.string(), instance_id: z.string().optional() }),
   step('remove_container', {}),
   step('remove_sidecar', {}),
   step('remove_network', {}),

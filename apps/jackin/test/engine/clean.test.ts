@@ -150,6 +150,24 @@ await describeOnEngine('disaster', 'CLEAN on an engine', (lab) => {
     );
 
     test(
+      'purge --yes of the last one that names an image, and another that needs it still comes back',
+      async () => {
+        const [kept, needs] = [await working(), await working()];
+        const { image_id: id, image_tag: tag } = sandbox.manifest(kept.base);
+        await done('stop', kept.id, '--keep');
+        await sandbox.container(needs).remove({ force: true });
+        await lab().docker.getImage(tag).remove();
+        expect(await done('purge', kept.id, '--yes')).toMatchObject({ outcome: 'cleaned' });
+        expect(await done('resume', needs.id, '--detach')).toMatchObject({ tier: 2, status: 'running' });
+        const [repo, version] = tag.split(':');
+        await lab().docker.getImage(id).tag({ repo, tag: version });
+        await discard(needs);
+        await expectNoTrace(kept, needs);
+      },
+      LIMIT,
+    );
+
+    test(
       'purge --yes of one whose container a restore put aside',
       async () => {
         const instance = await working();

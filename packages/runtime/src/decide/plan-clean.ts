@@ -153,9 +153,21 @@ function cleanSteps(input: CleanInput): StepDraft[] {
 }
 
 function keepTagSteps(facts: InstanceFacts): StepDraft[] {
-  const tag = facts.observation.image?.by_keep_tag.state ?? 'missing';
-  if (tag === 'missing') return [];
-  return [{ op: 'remove_keep_tag', removes: [`image tag jk-keep:${facts.instance_id}`] }];
+  const tag = facts.observation.image?.by_keep_tag ?? { state: 'missing' };
+  if (tag.state === 'missing') return [];
+  const heir = facts.image_heir;
+  const inherit: StepDraft[] =
+    tag.state === 'present' && heir !== null
+      ? [
+          {
+            op: 'pin_image',
+            image_id: tag.image_id,
+            instance_id: heir,
+            creates: [`image tag jk-keep:${heir}, which needs the image`],
+          },
+        ]
+      : [];
+  return [...inherit, { op: 'remove_keep_tag', removes: [`image tag jk-keep:${facts.instance_id}`] }];
 }
 
 function stateSteps(base: string, requires: NonNullable<StepDraft['requires']> = []): StepDraft[] {

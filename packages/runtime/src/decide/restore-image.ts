@@ -54,7 +54,8 @@ export function neverHadImage(manifest: Manifest): boolean {
   );
 }
 
-function recordedImage({ image_id: id, recipe, keep }: Manifest): string | null {
+/** The image an instance was made from, as far as its record tells. */
+export function recordedImage({ image_id: id, recipe, keep }: Manifest): string | null {
   return id ?? recipe?.image_id ?? keep?.image_id ?? null;
 }
 

@@ -1,5 +1,6 @@
 import { JackinError } from '@jackin/core';
 import { backendOf, isRestorable } from '@jackin/instance';
+import type { Startable } from '../backend.ts';
 import type { InstanceFacts } from '../facts.ts';
 import { obstacle } from './obstacle.ts';
 import { chooseImage } from './restore-image.ts';
@@ -10,6 +11,8 @@ export type RestoreTier =
   | { outcome: 'tier'; tier: 1 }
   | { outcome: 'tier'; tier: 2; imageId: string | null; renamesOld: boolean; needsConsent: string | null }
   | { outcome: 'blocked'; error: JackinError };
+
+const PUT_BACK = 'Put back what is missing, then run the same command again.';
 
 /**
  * The highest tier of the ladder that is possible (docs/status-and-causes.md#ladder). The order is strict: what
@@ -59,23 +62,21 @@ function runningTier(facts: InstanceFacts): ZeroTier {
   return { outcome: 'tier', tier: 0, agent: 'ended' };
 }
 
-function stoppedTier(
-  facts: InstanceFacts,
-  startable: { ok: true } | { ok: false; reason: string },
-  startFailure: string | null,
-): RestoreTier {
+function stoppedTier(facts: InstanceFacts, startable: Startable, startFailure: string | null): RestoreTier {
   if (startFailure !== null) {
     const failure = classifyStartFailure(startFailure);
     if (!failure.falls_through) return blocked(startFailed(facts, startFailure, failure.hint));
     return fallThrough(facts, startFailure);
   }
-  return startable.ok ? { outcome: 'tier', tier: 1 } : fallThrough(facts, startable.reason);
+  if (startable.ok) return { outcome: 'tier', tier: 1 };
+  if (startable.anew === true) return blocked(sourceMissing(facts, startable.reason));
+  return fallThrough(facts, startable.reason);
 }
 
 /** Past a container that cannot start: only with consent, and the old one is renamed, never removed. */
 function fallThrough(facts: InstanceFacts, reason: string): RestoreTier {
   if (backendOf(facts.manifest) === 'standalone') {
-    return blocked(startFailed(facts, reason, 'Put back what is missing, then run the same command again.'));
+    return blocked(startFailed(facts, reason, PUT_BACK));
   }
   const image = chooseImage(facts);
   if (image.outcome === 'blocked') return image;
@@ -136,6 +137,16 @@ function startFailed({ container_base: base }: InstanceFacts, reason: string, hi
     code: 'START_FAILED',
     message: `${base} could not be started: ${reason}. Nothing was changed, its state is kept`,
     hint,
+  });
+}
+
+/** A new container needs it as well: passing over would only lose what the old one holds. */
+function sourceMissing(facts: InstanceFacts, reason: string): JackinError {
+  if (backendOf(facts.manifest) === 'standalone') return startFailed(facts, reason, PUT_BACK);
+  return new JackinError({
+    code: 'MOUNT_SOURCE_MISSING',
+    message: `A directory or file that ${facts.container_base} needs is missing: ${reason}. Nothing was changed, its state is kept`,
+    hint: PUT_BACK,
   });
 }
 

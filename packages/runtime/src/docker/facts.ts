@@ -1,4 +1,4 @@
-import type { ContainerFact, EngineFact, ImageFact, InstanceObservation } from '../backend.ts';
+import type { ContainerFact, EngineFact, ImageFact, InstanceObservation, Startable } from '../backend.ts';
 import {
   type EngineInfo,
   type InspectedContainer,
@@ -10,8 +10,6 @@ import { belongsTo } from './labels.ts';
 
 /** Networks that every engine has; their ids change with each of its runs and bind nobody. */
 const PREDEFINED: ReadonlySet<string> = new Set(['bridge', 'host', 'none', 'podman', 'default']);
-
-type Startable = { ok: true } | { ok: false; reason: string };
 
 /** In: one container as inspected. Out: the fact about it. The OOM flag of a running one is a note, no end. */
 export function containerFact(inspected: InspectedContainer, startable: Startable): ContainerFact {

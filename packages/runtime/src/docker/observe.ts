@@ -1,6 +1,13 @@
 import { release } from 'node:os';
 import { bootId, toJackinError } from '@jackin/core';
-import type { ContainerFact, EngineFact, InstanceObservation, InstanceRef, Inventory } from '../backend.ts';
+import type {
+  ContainerFact,
+  EngineFact,
+  InstanceObservation,
+  InstanceRef,
+  Inventory,
+  Startable,
+} from '../backend.ts';
 import { unreachableObservation } from '../observe/inventory.ts';
 import { mountSources } from '../observe/mount-sources.ts';
 import { inParallel } from '../parallel.ts';
@@ -131,7 +138,7 @@ async function startable(
   lists: EngineLists,
   ref: InstanceRef,
   inspected: Parameters<typeof startableByEngine>[0],
-): Promise<{ ok: true } | { ok: false; reason: string }> {
+): Promise<Startable> {
   if (inspected.State.Running) return { ok: true };
   const own = { base: ref.container_base, network: namesOf(ref.manifest).network };
   const byEngine = startableByEngine(inspected, seen(lists.networks), own);

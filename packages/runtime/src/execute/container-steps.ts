@@ -63,7 +63,11 @@ export const renameContainer: Handler<'rename_container'> = async (step, context
 export const pinImage: Handler<'pin_image'> = async (step, context) => {
   const ref = await context.ref();
   await outside(context, 'Pinning the image', CALL_MS, (signal) =>
-    context.backend.pinImage(ref, step.image_id, signal),
+    context.backend.pinImage(
+      { ...ref, instance_id: step.instance_id ?? ref.instance_id },
+      step.image_id,
+      signal,
+    ),
   );
   return { state: 'done' };
 };

@@ -35,7 +35,7 @@ const containerFactSchema = z.discriminatedUnion('state', [
     error: z.string().nullable(),
     startable: z.discriminatedUnion('ok', [
       z.object({ ok: z.literal(true) }),
-      z.object({ ok: z.literal(false), reason: z.string() }),
+      z.object({ ok: z.literal(false), reason: z.string(), anew: z.boolean().optional() }),
     ]),
   }),
   z.object({ state: z.literal('missing') }),

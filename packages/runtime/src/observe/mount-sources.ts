@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { afterAwake } from '@jackin/core';
-import type { InstanceRef } from '../backend.ts';
+import type { InstanceRef, Startable } from '../backend.ts';
 
 /** A file system that does not answer by then is the session's problem, not that of the look at all instances. */
 const STAT_MS = 1_000;
@@ -19,11 +19,11 @@ export async function mountSources(
   ref: InstanceRef,
   statOf: StatOf = stat,
   options: { onlyMissing?: boolean } = {},
-): Promise<{ ok: true } | { ok: false; reason: string }> {
+): Promise<Startable> {
   for (const { src } of ref.manifest.recipe?.mounts ?? []) {
     const trouble = await troubleWith(src, statOf);
     if (trouble === null || (options.onlyMissing === true && trouble !== GONE)) continue;
-    return { ok: false, reason: `${src} ${trouble}` };
+    return { ok: false, reason: `${src} ${trouble}`, anew: true };
   }
   return { ok: true };
 }

@@ -6,6 +6,7 @@ import type { InstanceFacts } from '../facts.ts';
 import type { CapsuleAccess } from './capsule-access.ts';
 import { observeCapsule } from './capsule-fact.ts';
 import { compareBoot, compareEngineRun, engineMatches } from './compare.ts';
+import { imageHeir } from './image-heir.ts';
 import { type CheckedInventory, takeInventory } from './inventory.ts';
 import { cleanExitCodes, directoryFact, isolatedFacts, lockFact, stateFilesFact } from './local-facts.ts';
 
@@ -105,7 +106,7 @@ async function gather(
   const taken = inventory ?? (await takeInventory(kind, undefined, [], 0));
   const observation = taken.observationOf(ref);
   const capsuleMs = deps.bounds?.capsuleMs ?? 1_000;
-  const [capsule, stateFiles, lock, dataDir, socketDir, isolated] = await Promise.all([
+  const [capsule, stateFiles, lock, dataDir, socketDir, isolated, heir] = await Promise.all([
     observeCapsule({
       ref,
       container: observation.container,
@@ -118,6 +119,7 @@ async function gather(
     directoryFact(place.dir),
     directoryFact(place.sockets),
     isolatedFacts(deps.store, deps.paths, base),
+    imageHeir(deps.store, manifest, observation),
   ]);
   return {
     instance_id: manifest.instance_id,
@@ -134,6 +136,7 @@ async function gather(
     data_dir: dataDir,
     socket_dir: socketDir,
     isolated,
+    image_heir: heir,
     clean_exit_codes: cleanExitCodes(manifest, deps.agents ?? agentRegistry),
   };
 }

@@ -133,6 +133,7 @@ export function factsOf(backend: Backend, change: FactChange = {}): InstanceFact
     data_dir: 'yes',
     socket_dir: 'yes',
     isolated: [],
+    image_heir: null,
     clean_exit_codes: [0, 130],
     ...rest,
   };

@@ -166,6 +166,38 @@ describe('refused', () => {
   });
 });
 
+describe('the keep tag', () => {
+  const kept = {
+    by_id: { state: 'missing' },
+    by_keep_tag: { state: 'present', image_id: IMAGE },
+    by_tag: { state: 'missing' },
+  } as const;
+  const tagSteps = (change: FactChange) =>
+    planClean({
+      ...CALL,
+      facts: factsOf('docker', change),
+      nonce: 'n',
+      graceMs: 1,
+      purpose: 'purge',
+      consent: 'named',
+    })
+      .steps.filter(({ op }) => op === 'pin_image' || op === 'remove_keep_tag')
+      .map((step) =>
+        step.op === 'pin_image'
+          ? { op: step.op, image_id: step.image_id, instance_id: step.instance_id }
+          : { op: step.op },
+      );
+
+  test('goes, and what another instance needs is pinned for that one first', () => {
+    const observation = { container: { state: 'missing' }, image: kept } as const;
+    expect(tagSteps({ observation })).toEqual([{ op: 'remove_keep_tag' }]);
+    expect(tagSteps({ observation, image_heir: 'h0000000' })).toEqual([
+      { op: 'pin_image', image_id: IMAGE, instance_id: 'h0000000' },
+      { op: 'remove_keep_tag' },
+    ]);
+  });
+});
+
 describe('an interrupted clean-up without manifest', () => {
   const row = (status: string, backend?: 'docker' | 'standalone') =>
     indexRowSchema.parse({

@@ -206,6 +206,12 @@ describe('tier 2', () => {
     expect(ops(result).filter((op) => op.startsWith('remove'))).toEqual([]);
   });
 
+  test('a mount source that is gone blocks: a new container would need it too, and lose the layer besides', () => {
+    const broken = container({ startable: { ok: false, reason: '/srv/proj is gone', anew: true } });
+    const result = docker({ observation: { container: broken } });
+    expect(codeOf(result)).toBe('MOUNT_SOURCE_MISSING');
+  });
+
   test('an instance whose engine was never recorded is made again only with consent', () => {
     expect(docker({ engine_matches: 'unknown', observation: GONE })).toMatchObject({
       outcome: 'needs_consent',

@@ -37,6 +37,7 @@ function factsWith(container: ContainerFact, capsule: CapsuleFact, more: Partial
     capsule,
     data_dir: 'yes',
     isolated: [],
+    image_heir: null,
     ...more,
   } as unknown as InstanceFacts;
 }

@@ -45,6 +45,7 @@ describe('observing a running instance', () => {
       data_dir: 'yes',
       socket_dir: 'yes',
       isolated: [],
+      image_heir: null,
       clean_exit_codes: 'any',
     });
   });

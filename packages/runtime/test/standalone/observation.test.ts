@@ -35,6 +35,7 @@ describe('what a session needs to be started again', () => {
     const gone = join(root, 'gone');
     expect(await startable([root, gone])).toEqual({
       ok: false,
+      anew: true,
       reason: `${gone} cannot be used: it is gone`,
     });
   });
@@ -49,7 +50,7 @@ describe('what a session needs to be started again', () => {
       });
     };
     const src = join(root, 'hung');
-    const hung = { ok: false, reason: `${src} does not answer` };
+    const hung = { ok: false, reason: `${src} does not answer`, anew: true };
     expect(await Promise.all([startable([src], hanging), startable([src], hanging)])).toEqual([hung, hung]);
     expect(asked).toBe(1);
     answer();
