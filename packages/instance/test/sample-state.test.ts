@@ -42,7 +42,7 @@ test('looking writes nothing', async () => {
   expect(await snapshot(t.paths.homeDir)).toEqual(before);
 });
 
-test('a status change changes status and updated_at, in manifest and row, and nothing else', async () => {
+test('a status change changes status and updated_at, in manifest and row, which learns where it lives, and nothing else', async () => {
   await using t = await makeStore({ sample: true });
   const { manifest } = t.paths.instance(SAMPLE_BASE);
   const before = await readFile(manifest, 'utf8');
@@ -53,8 +53,9 @@ test('a status change changes status and updated_at, in manifest and row, and no
   const expected = { ...JSON.parse(before), status: 'active', updated_at: NOW };
   expect(await readFile(manifest, 'utf8')).toBe(`${JSON.stringify(expected, null, 2)}\n`);
   const row = (rowsBefore.instances as object[])[0];
+  const rowAfter = { ...row, status: 'active', updated_at: NOW, backend: 'docker' };
   expect(await readFile(t.paths.indexFile, 'utf8')).toBe(
-    `${JSON.stringify({ version: 1, instances: [{ ...row, status: 'active', updated_at: NOW }] }, null, 2)}\n`,
+    `${JSON.stringify({ version: 1, instances: [rowAfter] }, null, 2)}\n`,
   );
   expect(await readFile(t.paths.instance(SAMPLE_BASE).isolation, 'utf8')).toBe(isolationBefore);
 });
