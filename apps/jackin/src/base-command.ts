@@ -64,16 +64,23 @@ export abstract class JackinCommand<C extends typeof Command> extends Command {
   }
 }
 
-/** A switch that was not given is off; the parser leaves it out. */
+/** A switch that was not given is off; the parser leaves it out. One that can be turned off as well says nothing then. */
 function withDefaults(
   defined: Interfaces.FlagInput | undefined,
   given: Record<string, unknown>,
 ): Record<string, unknown> {
-  const switches = Object.entries(defined ?? {}).filter(([, { type }]) => type === 'boolean');
+  const switches = Object.entries(defined ?? {}).filter(
+    ([, flag]) => flag.type === 'boolean' && flag.allowNo !== true,
+  );
   return { ...Object.fromEntries(switches.map(([name]) => [name, false])), ...given };
 }
 
 /** A command line that cannot be meant: exit code 2. */
 export function usageError(verb: string | undefined, message: string): JackinError {
-  return new JackinError({ code: 'USAGE', message, hint: `jackin ${verb ?? ''} --help`, exitCode: 2 });
+  return new JackinError({
+    code: 'USAGE',
+    message,
+    hint: `jackin ${(verb ?? '').replaceAll(':', ' ')} --help`,
+    exitCode: 2,
+  });
 }

@@ -5,7 +5,7 @@ import type { FlowResult } from '@jackin/runtime';
 import { Config, run as runOclif, settings } from '@oclif/core';
 import { splitArguments } from './arguments.ts';
 import { type CliContext, withContext } from './context.ts';
-import { toUsageError } from './errors.ts';
+import { topicAlone, toUsageError } from './errors.ts';
 import { packageJson } from './package-json.ts';
 import { writeAll } from './write.ts';
 
@@ -40,6 +40,8 @@ export async function main(args: string[], io: Omit<CliContext, 'tail'>): Promis
   const { argv, tail, json } = splitArguments(args);
   try {
     settings.enableAutoTranspile = false;
+    // Help is no document.
+    if (json) topicAlone(argv);
     const config = await Config.load({
       root: dirname(fileURLToPath(import.meta.url)),
       pjson: packageJson(),
@@ -51,7 +53,7 @@ export async function main(args: string[], io: Omit<CliContext, 'tail'>): Promis
     const result = await withContext({ ...io, tail }, () => runOclif(argv, config));
     return (result as FlowResult | undefined)?.exitCode ?? 0;
   } catch (thrown) {
-    const error = toUsageError(thrown, argv[0]);
+    const error = toUsageError(thrown, argv);
     // With stderr broken too there is nobody left to tell.
     await report(error, json, io).catch(() => undefined);
     return error.exitCode;

@@ -1,4 +1,5 @@
 import type { Interfaces } from '@oclif/core';
+import { topics } from './commands.ts';
 import { bundled, version } from './version.ts';
 
 /** What oclif would read from package.json. Commands are an explicit table: nothing is searched for at run time. */
@@ -15,6 +16,8 @@ export function packageJson(): Interfaces.PJSON {
         target: bundled ? './commands.js' : './commands.ts',
         identifier: 'commands',
       },
+      topicSeparator: ' ',
+      topics,
       additionalHelpFlags: ['-h'],
       helpOptions: { maxWidth: 100, hideAliasesFromRoot: true, flagSortOrder: 'none' },
     },

@@ -1,13 +1,11 @@
+import { memoryBytes } from '@jackin/runtime';
 import { Errors, Flags } from '@oclif/core';
-
-const UNITS: Record<string, number> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3, t: 1024 ** 4 };
 
 /** `512m`, `2g`, `1.5GiB`, or plain bytes, as bytes. */
 export const memoryFlag = Flags.custom<number>({
   parse: async (text) => {
-    const found = /^(\d+(?:\.\d+)?)\s*([kmgt]?)i?b?$/i.exec(text.trim());
-    const bytes = Math.floor(Number(found?.[1]) * (UNITS[found?.[2]?.toLowerCase() ?? ''] ?? Number.NaN));
-    if (!Number.isSafeInteger(bytes) || bytes <= 0) {
+    const bytes = memoryBytes(text);
+    if (bytes === null) {
       throw new Errors.CLIError(`${JSON.stringify(text)} is not an amount of memory such as 512m or 2g.`);
     }
     return bytes;

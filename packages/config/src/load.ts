@@ -1,106 +1,42 @@
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { errorCode, fileSystemError, type JackinPaths, refuseDanglingLink } from '@jackin/core';
-import type { z } from 'zod';
+import type { JackinPaths } from '@jackin/core';
 import { literalReferences } from './env/references.ts';
-import { type ConfigIssue, configInvalid, describeIssue } from './errors.ts';
-import { isTable, upgradeWorkspaceTable } from './legacy.ts';
-import { mountIssues } from './mounts.ts';
-import { globalConfigSchema } from './schema/global.ts';
-import { type WorkspaceConfig, workspaceConfigSchema } from './schema/workspace.ts';
-import { readVersionedToml, type TomlTable, type VersionedTable } from './toml-file.ts';
+import { type ConfigSource, describeIssue, type FieldIssue, locate } from './errors.ts';
+import { readOperatorFiles } from './migrate/operator-files.ts';
+import { type CrossChecks, checkGlobal, checkWorkspace } from './schema/cross-checks.ts';
+import { validGlobal, validWorkspace } from './schema/validate.ts';
+import type { WorkspaceConfig } from './schema/workspace.ts';
 import type { LoadedConfig } from './types.ts';
-import { CONFIG_VERSION, LEGACY, WORKSPACE_VERSION } from './version.ts';
 
 /**
- * Reads `config.toml` and `workspaces/*.toml` of every version from legacy to the current one, writing nothing.
- * Missing files are defaults. A file that cannot be understood is an error, not a default: a forgotten
- * `dirty_exit_policy = "keep"` would delete work.
- * @throws JackinError `CONFIG_TOO_NEW`, `CONFIG_INVALID` (file, key, and line for a syntax error),
- *   `STATE_NOT_READABLE`
+ * Reads `config.toml` and `workspaces/*.toml` of every version from legacy to the current one, writing nothing: older
+ * ones are brought to the newest form in memory. Missing files are defaults. A file that cannot be understood is an
+ * error, not a default: a forgotten `dirty_exit_policy = "keep"` would delete work.
+ * @throws JackinError `CONFIG_TOO_NEW`, `CONFIG_INVALID` (file, key and line), `STATE_NOT_READABLE`
  */
 export async function loadConfig(paths: Pick<JackinPaths, 'configDir'>): Promise<LoadedConfig> {
-  const file = join(paths.configDir, 'config.toml');
-  const read = (await readVersionedToml(file, CONFIG_VERSION)) ?? { version: LEGACY, table: {} };
-  const { workspaces: inline, ...table } = read.table;
-  const config = check(file, globalConfigSchema, table);
-  const tables = await workspaceTables(paths.configDir, file, { ...read, inline });
+  const files = await readOperatorFiles(paths.configDir);
+  const config = validGlobal(files.config);
   const workspaces = new Map<string, WorkspaceConfig>();
+  const sources = new Map<string, ConfigSource>();
   const problems: LoadedConfig['problems'] = [];
-  const note = (where: string, issues: ConfigIssue[]) =>
-    problems.push(...issues.map((issue) => ({ file: where, reason: describeIssue(issue) })));
-  note(file, literalReferences(config));
-  for (const [name, source] of tables) {
-    const workspace = check(source.file, workspaceConfigSchema, source.table, source.prefix);
-    workspaces.set(name, workspace);
-    note(source.file, [...literalReferences(workspace), ...mountIssues(workspace)]);
-  }
-  return { config, workspaces, problems };
-}
-
-interface WorkspaceSource {
-  file: string;
-  /** Where in the file the workspace lies. */
-  prefix: string;
-  table: TomlTable;
-}
-
-/** Files, and the `[workspaces.*]` tables older versions kept in `config.toml`. */
-async function workspaceTables(
-  configDir: string,
-  configFile: string,
-  read: VersionedTable & { inline: unknown },
-): Promise<Map<string, WorkspaceSource>> {
-  const directory = join(configDir, 'workspaces');
-  const found = new Map<string, WorkspaceSource>();
-  for (const name of await workspaceNames(directory)) {
-    const file = join(directory, `${name}.toml`);
-    const own = await readVersionedToml(file, WORKSPACE_VERSION);
-    if (own === null) continue;
-    found.set(name, { file, prefix: '', table: upgradeWorkspaceTable(own.table, own.version) });
-  }
-  if (read.inline === undefined) return found;
-  if (!isTable(read.inline))
-    throw configInvalid(configFile, [{ key: 'workspaces', reason: 'expected a table' }]);
-  for (const [name, value] of Object.entries(read.inline)) {
-    const prefix = `workspaces.${name}`;
-    if (!isTable(value)) throw configInvalid(configFile, [{ key: prefix, reason: 'expected a table' }]);
-    const table = upgradeWorkspaceTable(value, read.version);
-    const own = found.get(name);
-    if (own === undefined) found.set(name, { file: configFile, prefix, table });
-    else if (!sameWorkspace(own.table, table)) {
-      throw configInvalid(configFile, [{ key: prefix, reason: `${own.file} says something else` }]);
+  const note = (source: ConfigSource | null, issues: FieldIssue[]) => {
+    if (source === null) return;
+    for (const issue of locate(source, issues)) {
+      const { key, line = null } = issue;
+      problems.push({ file: source.file, reason: describeIssue(issue), key, line });
     }
+  };
+  const configSource = files.config?.source ?? null;
+  note(configSource, [...literalReferences(config), ...all(checkGlobal(config))]);
+  for (const [name, file] of files.workspaces) {
+    const workspace = validWorkspace(file);
+    workspaces.set(name, workspace);
+    sources.set(name, file.source);
+    note(file.source, [...literalReferences(workspace), ...all(checkWorkspace(workspace))]);
   }
-  return found;
+  return { config, workspaces, problems, sources: { config: configSource, workspaces: sources } };
 }
 
-async function workspaceNames(directory: string): Promise<string[]> {
-  try {
-    const names = await readdir(directory);
-    return names
-      .filter((name) => /^[^.].*\.toml$/.test(name))
-      .map((name) => name.slice(0, -'.toml'.length))
-      .sort();
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw fileSystemError(error, directory, 'read');
-    await refuseDanglingLink(directory);
-    return [];
-  }
-}
-
-function sameWorkspace(a: TomlTable, b: TomlTable): boolean {
-  const plain = ({ version: _version, ...table }: TomlTable) => JSON.parse(JSON.stringify(table));
-  return isDeepStrictEqual(plain(a), plain(b));
-}
-
-function check<T>(file: string, schema: z.ZodType<T>, table: TomlTable, prefix = ''): T {
-  const result = schema.safeParse(table);
-  if (result.success) return result.data;
-  const issues = result.error.issues.map((issue) => ({
-    key: [prefix, ...issue.path.map(String)].filter((part) => part !== '').join('.'),
-    reason: issue.message,
-  }));
-  throw configInvalid(file, issues);
+function all({ issues, reserved, unenforced }: CrossChecks): FieldIssue[] {
+  return [...issues, ...reserved, ...unenforced];
 }

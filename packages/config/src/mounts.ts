@@ -1,6 +1,6 @@
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { JackinError } from '@jackin/core';
-import type { ConfigIssue } from './errors.ts';
+import type { FieldIssue } from './errors.ts';
 import type { WorkspaceConfig } from './schema/workspace.ts';
 
 export interface MountSpec {
@@ -13,7 +13,7 @@ export interface MountSpec {
 }
 
 /** Directories and files that hold credentials, as the end of a path or somewhere in it. */
-const CREDENTIAL_SOURCES = [
+export const credentialStores: readonly string[] = [
   '.ssh',
   '.aws',
   '.gnupg',
@@ -64,55 +64,78 @@ export function isInside(path: string, directory: string): boolean {
 /** Which credential store a source is or lies in, or null. */
 export function credentialStoreOf(src: string): string | null {
   const path = `${resolve('/', src)}/`;
-  return CREDENTIAL_SOURCES.find((entry) => path.includes(`/${entry}/`)) ?? null;
+  return credentialStores.find((entry) => path.includes(`/${entry}/`)) ?? null;
 }
 
 /** What is wrong with a workspace's mounts taken together (docs/configuration.md#mount-rules). */
-export function mountIssues(workspace: Pick<WorkspaceConfig, 'workdir' | 'mounts'>): ConfigIssue[] {
+export function mountIssues(workspace: Pick<WorkspaceConfig, 'workdir' | 'mounts'>): FieldIssue[] {
   const { workdir, mounts } = workspace;
-  const issues: ConfigIssue[] = [];
-  const add = (key: string, reason: string) => issues.push({ key, reason });
-  if (!isRooted(workdir)) add('workdir', `${JSON.stringify(workdir)} is not an absolute path`);
+  const issues: FieldIssue[] = [];
+  const add = (path: FieldIssue['path'], reason: string, fix: string) => issues.push({ path, reason, fix });
+  if (!isRooted(workdir)) add(['workdir'], notAbsolute(workdir), absoluteFix('workdir'));
   for (const [index, mount] of mounts.entries()) {
-    const key = `mounts.${index}`;
+    const at = ['mounts', index];
     for (const end of ['src', 'dst'] as const) {
-      if (!isRooted(mount[end]))
-        add(`${key}.${end}`, `${JSON.stringify(mount[end])} is not an absolute path`);
+      if (!isRooted(mount[end])) add([...at, end], notAbsolute(mount[end]), absoluteFix(end));
     }
     const store = credentialStoreOf(mount.src);
     if (store !== null && mount.isolation !== 'shared') {
-      add(`${key}.src`, `${JSON.stringify(mount.src)} holds credentials (${store}) and cannot be isolated`);
+      const reason = `${JSON.stringify(mount.src)} holds credentials (${store}) and cannot be isolated`;
+      add([...at, 'src'], reason, 'Set isolation = "shared" there, or mount another directory.');
     }
     for (const other of mounts.slice(0, index)) {
       const conflict = conflictOf(mount, other);
-      if (conflict !== null) add(key, conflict);
+      if (conflict !== null) add(at, conflict.reason, conflict.fix);
     }
   }
   const related = mounts.some(
     ({ dst }) => isInside(norm(workdir), norm(dst)) || isInside(norm(dst), norm(workdir)),
   );
-  if (!related) add('workdir', `${JSON.stringify(workdir)} is in no mount and contains none`);
+  if (!related) {
+    const reason = `${JSON.stringify(workdir)} is in no mount and contains none`;
+    const fix = `Set workdir to ${mounts[0] === undefined ? 'the dst of a mount' : JSON.stringify(mounts[0].dst)}, or add a mount there.`;
+    add(['workdir'], reason, fix);
+  }
   return issues;
+}
+
+/** A path in a configuration file: there is nothing it could be relative to. */
+export function isRooted(path: string): boolean {
+  return isAbsolute(path) || path === '~' || path.startsWith('~/');
+}
+
+export function notAbsolute(path: string): string {
+  return `${JSON.stringify(path)} is not an absolute path`;
+}
+
+export function absoluteFix(key: string): string {
+  return `Write ${key} as a path that begins with "/" or "~/".`;
+}
+
+/** Whether two destinations are one place. */
+export function samePlace(a: string, b: string): boolean {
+  return norm(a) === norm(b);
 }
 
 type Mount = WorkspaceConfig['mounts'][number];
 
-function conflictOf(mount: Mount, other: Mount): string | null {
+function conflictOf(mount: Mount, other: Mount): { reason: string; fix: string } | null {
   const [dst, otherDst] = [norm(mount.dst), norm(other.dst)];
-  if (dst === otherDst) return `there are two mounts at ${JSON.stringify(mount.dst)}`;
+  if (dst === otherDst) {
+    const reason = `there are two mounts at ${JSON.stringify(mount.dst)}`;
+    return { reason, fix: 'Give one of them another dst, or remove it.' };
+  }
   const isolated = mount.isolation !== 'shared' && other.isolation !== 'shared';
   if (isolated && (isInside(dst, otherDst) || isInside(otherDst, dst))) {
-    return `the isolated mounts ${JSON.stringify(other.dst)} and ${JSON.stringify(mount.dst)} lie inside each other`;
+    const reason = `the isolated mounts ${JSON.stringify(other.dst)} and ${JSON.stringify(mount.dst)} lie inside each other`;
+    return { reason, fix: 'Give one of them a dst outside of the other, or isolation = "shared".' };
   }
   const worktrees = mount.isolation === 'worktree' && other.isolation === 'worktree';
   if (worktrees && norm(mount.src) === norm(other.src)) {
-    return `two worktree mounts share ${JSON.stringify(mount.src)}; use isolation = "clone" for one of them`;
+    const reason = `two worktree mounts share ${JSON.stringify(mount.src)}; use isolation = "clone" for one of them`;
+    return { reason, fix: 'Set isolation = "clone" for one of them.' };
   }
   return null;
-}
-
-function isRooted(path: string): boolean {
-  return isAbsolute(path) || path === '~' || path.startsWith('~/');
 }
 
 function norm(path: string): string {

@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { errorCode, fileSystemError, JackinError } from '@jackin/core';
-import { configInvalid } from './errors.ts';
+import { type ConfigSource, configInvalid, locate } from './errors.ts';
 import { expandHome, isInside, type MountSpec, mountIssues, parseMount } from './mounts.ts';
 import type { WorkspaceConfig } from './schema/workspace.ts';
 import type { LoadedConfig, Target } from './types.ts';
@@ -46,19 +46,59 @@ function adHoc(hostDir: string, dst: string | null, readonly: boolean): Target {
   return { workspaceName: null, label: hostDir, workdir, hostDir, mounts, workspace: null };
 }
 
+/**
+ * The mounts of `[docker.mounts]`, the workspace's over global ones of the same name: every session in a container has
+ * them besides those of its target (docs/configuration.md#mounts-for-every-session).
+ * @throws JackinError `MOUNT_SOURCE_MISSING`
+ */
+export async function configuredMounts(
+  loaded: Pick<LoadedConfig, 'config' | 'sources'>,
+  target: Pick<Target, 'workspaceName' | 'workspace'>,
+  home: string = homedir(),
+): Promise<MountSpec[]> {
+  const global = Object.entries(loaded.config.docker.mounts ?? {});
+  const own = Object.entries(target.workspace?.docker.mounts ?? {});
+  const ownSource = sourceOf(loaded, target.workspaceName);
+  const named = new Map([
+    ...global.map(([name, mount]) => [name, { mount, source: loaded.sources?.config }] as const),
+    ...own.map(([name, mount]) => [name, { mount, source: ownSource }] as const),
+  ]);
+  return Promise.all(
+    [...named].map(async ([name, { mount, source }]): Promise<MountSpec> => {
+      const src = await canonical(resolve(expandHome(mount.src, home)));
+      if (src === null) {
+        throw sourceMissing(null, mount.src, source, ['docker', 'mounts', name, 'src']);
+      }
+      const dst = resolve(expandHome(mount.dst, home));
+      return { src, dst, isolation: 'shared', readonly: mount.readonly };
+    }),
+  );
+}
+
 async function workspaceTarget(name: string, loaded: LoadedConfig, home: string): Promise<Target> {
   const workspace = loaded.workspaces.get(name) as WorkspaceConfig;
+  const source = sourceOf(loaded, name) ?? {
+    file: `workspace ${JSON.stringify(name)}`,
+    text: '',
+    prefix: [],
+  };
   const issues = mountIssues(workspace);
-  if (issues.length > 0) throw configInvalid(`workspace ${JSON.stringify(name)}`, issues);
+  if (issues.length > 0) throw configInvalid(source.file, locate(source, issues));
   const mounts: MountSpec[] = [];
-  for (const { src, dst, isolation, readonly } of workspace.mounts) {
-    const source = await canonical(resolve(expandHome(src, home)));
-    if (source === null) throw sourceMissing(name, src);
-    mounts.push({ src: source, dst: resolve(expandHome(dst, home)), isolation, readonly });
+  for (const [index, { src, dst, isolation, readonly }] of workspace.mounts.entries()) {
+    const from = await canonical(resolve(expandHome(src, home)));
+    if (from === null) {
+      throw sourceMissing(name, src, source, ['mounts', index, 'src']);
+    }
+    mounts.push({ src: from, dst: resolve(expandHome(dst, home)), isolation, readonly });
   }
   const workdir = resolve(expandHome(workspace.workdir, home));
   const hostDir = await canonicalDirectory(hostPathOf(workdir, mounts), loaded);
   return { workspaceName: name, label: name, workdir, hostDir, mounts, workspace };
+}
+
+function sourceOf({ sources }: Pick<LoadedConfig, 'sources'>, name: string | null): ConfigSource | undefined {
+  return name === null ? undefined : sources?.workspaces.get(name);
 }
 
 /** The innermost mount around the workdir; a workdir above all mounts stands for the first of them. */
@@ -113,12 +153,24 @@ async function canonical(path: string): Promise<string | null> {
   }
 }
 
-function sourceMissing(workspace: string, src: string): JackinError {
+/** @param workspace null for a mount of every session */
+function sourceMissing(
+  workspace: string | null,
+  src: string,
+  source: ConfigSource | null | undefined,
+  path: (string | number)[],
+): JackinError {
+  const [place] = source ? locate(source, [{ path, reason: '' }]) : [];
+  const key = place?.key ?? path.join('.');
+  const line = place?.line ?? null;
+  const file = source?.file ?? null;
+  const who = workspace === null ? key : `Workspace ${JSON.stringify(workspace)}`;
+  const where = file === null ? '' : ` (${line === null ? file : `${file}:${line}`})`;
   return new JackinError({
     code: 'MOUNT_SOURCE_MISSING',
-    message: `Workspace ${JSON.stringify(workspace)} mounts ${JSON.stringify(src)}, which does not exist.`,
-    hint: `Create it (mkdir -p ${src}) or remove the mount from the workspace.`,
-    details: { workspace, src },
+    message: `${who} mounts ${JSON.stringify(src)}, which does not exist${where}.`,
+    hint: `Create it (mkdir -p ${src}) or remove the mount from the configuration.`,
+    details: { workspace, src, file, key, line },
   });
 }
 

@@ -1,3 +1,4 @@
+import type { ConfigSource } from './errors.ts';
 import type { MountSpec } from './mounts.ts';
 import type { GlobalConfig } from './schema/global.ts';
 import type { WorkspaceConfig } from './schema/workspace.ts';
@@ -7,7 +8,9 @@ export interface LoadedConfig {
   /** By name. */
   workspaces: Map<string, WorkspaceConfig>;
   /** What an operator should correct, though it keeps nothing else from working. */
-  problems: { file: string; reason: string }[];
+  problems: { file: string; reason: string; key?: string; line?: number | null }[];
+  /** Where it was read from, for errors about a value; null when there is no config.toml. */
+  sources?: { config: ConfigSource | null; workspaces: ReadonlyMap<string, ConfigSource> };
 }
 
 /** What a session works on. */

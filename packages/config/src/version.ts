@@ -1,6 +1,7 @@
-/** The newest versions this build reads (docs/configuration.md#versions). */
+/** The newest versions this build reads (docs/schema-timeline.md). */
 export const CONFIG_VERSION = 'v1alpha10';
 export const WORKSPACE_VERSION = 'v1alpha9';
+export const MANIFEST_VERSION = 'v1alpha6';
 
 /** A file without `version`. */
 export const LEGACY = 'legacy';
@@ -29,11 +30,4 @@ export function parseVersion(text: string): SchemaVersion | null {
 /** Negative when `a` is older: legacy, then by major number, alpha before beta before stable. */
 export function compareVersions(a: SchemaVersion, b: SchemaVersion): number {
   return a.major - b.major || STAGES.indexOf(a.stage) - STAGES.indexOf(b.stage) || a.minor - b.minor;
-}
-
-/** @throws RangeError when either text is not a version: both are constants or were parsed before */
-export function isOlder(a: string, b: string): boolean {
-  const [first, second] = [parseVersion(a), parseVersion(b)];
-  if (first === null || second === null) throw new RangeError(`not versions: ${a}, ${b}`);
-  return compareVersions(first, second) < 0;
 }

@@ -2,11 +2,13 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type LoadedConfig, loadConfig } from '@jackin/config';
+import { type JackinPaths, resolvePaths } from '@jackin/core';
 
 export interface Scratch extends AsyncDisposable {
   /** Canonical. */
   root: string;
   configDir: string;
+  paths: JackinPaths;
   load(): Promise<LoadedConfig>;
 }
 
@@ -28,6 +30,7 @@ export async function scratch(
   return {
     root,
     configDir,
+    paths: resolvePaths({ JACKIN_CONFIG_DIR: configDir, JACKIN_HOME_DIR: join(root, 'state') }),
     load: () => loadConfig({ configDir }),
     [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }),
   };

@@ -30,7 +30,8 @@ describe('loadConfig', () => {
     await cp(SAMPLE, s.configDir, { recursive: true });
     const { config, workspaces, problems } = await s.load();
     expect(config).toMatchObject({
-      version: 'v1alpha9',
+      version: 'v1alpha10',
+      dirty_exit_policy: 'clean',
       role_repo_refresh_ttl_seconds: 300,
       env: { GH_HOST: '$GH_HOST', API_KEY: { op: 'op://vault/item/field', account: 'acme' } },
       roles: { 'the-architect': { git: 'https://example.test/jackin-the-architect.git', trusted: true } },

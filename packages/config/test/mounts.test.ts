@@ -100,7 +100,7 @@ describe('mount rules', () => {
     ['isolated credentials', '/w', [mount('/w', 'clone', '~/.ssh')], [/holds credentials \(\.ssh\)/]],
     ['shared credentials', '/w', [mount('/w', 'shared', '~/.ssh')], []],
   ])('%s', (_title, workdir, mounts, expected) => {
-    const issues = mountIssues({ workdir, mounts }).map(({ key, reason }) => `${key}: ${reason}`);
+    const issues = mountIssues({ workdir, mounts }).map(({ path, reason }) => `${path.join('.')}: ${reason}`);
     expect(issues).toEqual(expected.map((pattern) => expect.stringMatching(pattern)));
   });
 });

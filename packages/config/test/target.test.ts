@@ -77,7 +77,7 @@ describe('a named workspace', () => {
     });
     await expect(w.at('cwd')('wrong')).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
-      message: expect.stringContaining('"wrong"'),
+      message: expect.stringContaining('workspaces/wrong.toml:'),
     });
   });
 });

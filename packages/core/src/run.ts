@@ -12,6 +12,8 @@ export interface RunOptions {
   cwd?: string;
   /** Added to the environment of this process. */
   env?: Record<string, string>;
+  /** Whether the child also gets the environment of this process; default true. */
+  inheritEnv?: boolean;
   /** Written to the child's standard input, which is otherwise empty. */
   input?: Uint8Array;
   /** Per stream, default 10 MiB. A child that writes more is ended. */
@@ -95,6 +97,7 @@ function spawn(file: string, args: string[], limit: AbortSignal, options: RunOpt
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     ...(options.env === undefined ? {} : { env: options.env }),
+    extendEnv: options.inheritEnv ?? true,
   });
 }
 

@@ -50,6 +50,14 @@ describe('runProcess', () => {
     expect(result.exitCode).toBe(0);
   });
 
+  test('without the environment of this process a child has the given variables and no others', async () => {
+    const result = await sh('printf "%s|%s" "$ADDED" "$HOME"', {
+      env: { ADDED: 'x', PATH: process.env.PATH ?? '' },
+      inheritEnv: false,
+    });
+    expect(String(result.stdout)).toBe('x|');
+  });
+
   test('variables are added to the environment, and the directory is the asked one', async () => {
     const cwd = scratchDir();
     const result = await sh('printf "%s|%s|" "$ADDED" "$PWD"; command -v sh', {

@@ -1,5 +1,7 @@
+export { memoryBytes } from '@jackin/config';
 export * from './backend.ts';
 export * from './decide/index.ts';
+export { type RoleProblem, type RoleReport, validateRole } from './docker/images/role-validate.ts';
 export { execute } from './execute/executor.ts';
 export type { ExecutionReceipt, ExecutorPorts } from './execute/ports.ts';
 export * from './facts.ts';

@@ -71,7 +71,10 @@ export interface EndDocument {
   removed: string[];
   kept: string[];
   next_commands: string[];
-  policy: { value: 'ask' | 'keep' | 'clean'; source: 'flag' | 'workspace' | 'global' | 'default' } | null;
+  policy: {
+    value: 'ask' | 'keep' | 'clean';
+    source: 'flag' | 'workspace' | 'workspace_missing' | 'global' | 'default';
+  } | null;
   agent_exit: { code: number | null; signal: string | null } | null;
 }
 

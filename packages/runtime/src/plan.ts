@@ -66,6 +66,8 @@ export const stepSchema = z.discriminatedUnion('op', [
       })
       .optional(),
   }),
+  /** The workspace has another name now; what the instance is made of stays. */
+  step('record_workspace', { name: z.string(), from: z.string() }),
   step('prepare_socket_dir', {}),
   /** `agent.toml` from the recipe; the capsule key is made at execution. */
   step('write_agent_config', { session: sessionRequestSchema.nullable() }),

@@ -1,4 +1,5 @@
 export * from './prompts/plain.ts';
+export * from './render/configuration.ts';
 export * from './render/doctor.ts';
 export * from './render/error.ts';
 export * from './render/outcome.ts';

@@ -37,6 +37,10 @@ export class Load extends JackinCommand<typeof Load> {
       exclusive: ['new', 'resume'],
     }),
     ...detachFlag,
+    'role-branch': Flags.string({
+      description: "Branch of the role's repository. Default: the repository's own.",
+      helpValue: 'BRANCH',
+    }),
     backend: Flags.string({
       description: 'Where the session runs. Default: runtime.default_backend, else docker.',
       options: ['docker', 'standalone'],
@@ -56,7 +60,9 @@ export class Load extends JackinCommand<typeof Load> {
     memory: memoryFlag({ description: 'Memory limit of the agent, e.g. 512m or 2g.', helpValue: 'SIZE' }),
     cpus: positiveNumber({ description: 'CPU limit of the agent, e.g. 1.5.', helpValue: 'N' }),
     pids: wholeNumber({ description: "Limit on the agent's processes.", helpValue: 'N' }),
-    force: Flags.boolean({ description: 'Mount what holds credentials without being asked.' }),
+    force: Flags.boolean({
+      description: 'Mount credentials, the files of jackin or an engine without being asked.',
+    }),
     ...restoreFlags,
     ...policyFlags,
     ...dryRunFlag,
@@ -70,6 +76,7 @@ export class Load extends JackinCommand<typeof Load> {
     if (flags.resume || flags.instance !== undefined) refuseRecipe(flags, command);
     return jackin.load({
       role: args.role ?? null,
+      roleBranch: flags['role-branch'] ?? null,
       target: args.target ?? null,
       agent: flags.agent ?? null,
       session: sessionOf(flags),
@@ -93,12 +100,12 @@ function refuseRecipe(flags: Record<string, unknown>, command: string[]): void {
   if (command.length > 0) {
     throw usageError('load', 'A resumed session keeps its own command: leave out what follows "--".');
   }
-  const given = ['mount', 'mount-isolation', 'memory', 'cpus', 'pids', 'force'].filter(
+  const given = ['role-branch', 'mount', 'mount-isolation', 'memory', 'cpus', 'pids', 'force'].filter(
     (name) => flags[name] !== undefined && flags[name] !== false,
   );
   if (given.length > 0) {
     const names = given.map((name) => `--${name}`).join(', ');
-    throw usageError('load', `A resumed session keeps its own mounts and limits: leave out ${names}.`);
+    throw usageError('load', `A resumed session keeps its own role, mounts and limits: leave out ${names}.`);
   }
 }
 

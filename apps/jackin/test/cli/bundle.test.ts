@@ -29,7 +29,8 @@ describe('the bundle', () => {
   test('prints help without a command, and for every command', async () => {
     const bare = await place.run([]);
     expect(bare).toMatchObject({ code: 0, stderr: '' });
-    for (const name of Object.keys(commands)) expect(bare.stdout).toContain(`  ${name}`);
+    const first = Object.keys(commands).map((name) => name.split(':')[0]);
+    for (const name of new Set(first)) expect(bare.stdout).toContain(`  ${name}`);
     for (const name of ['load', 'ps']) {
       const help = await place.run([name, '--help']);
       expect(help).toMatchObject({ code: 0, stderr: '' });
@@ -81,7 +82,7 @@ describe('the launcher', () => {
 
   test("keeps compiled code in the user's own cache directory", async () => {
     const cache = join(place.root, 'cache');
-    await place.run(['--version'], { env: { XDG_CACHE_HOME: cache } });
+    await place.run(['--version'], { env: { XDG_CACHE_HOME: cache, NODE_COMPILE_CACHE: '' } });
     expect(readdirSync(join(cache, 'jackin', 'compile')).length).toBeGreaterThan(0);
   });
 });

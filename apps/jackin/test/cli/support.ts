@@ -4,9 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The bundle, made by `npm run build`. */
-export const BUNDLE = fileURLToPath(new URL('../../dist/bundle/', import.meta.url));
+/** The bundle, made by `npm run build`. JACKIN_TEST_BUNDLE names another directory beside it. */
+export const BUNDLE = fileURLToPath(
+  new URL(`../../dist/${process.env.JACKIN_TEST_BUNDLE ?? 'bundle'}/`, import.meta.url),
+);
 export const BIN = join(BUNDLE, 'bin.js');
+
+/** Each place has a HOME of its own: without this every first command compiles the whole bundle again. */
+const COMPILE_CACHE = fileURLToPath(
+  new URL('../../../../node_modules/.cache/jackin-tests/', import.meta.url),
+);
 
 export interface Run {
   code: number | null;
@@ -17,6 +24,7 @@ export interface Run {
 export interface Place {
   root: string;
   project: string;
+  config: string;
   env: Record<string, string>;
   run(args: string[], options?: { env?: Record<string, string>; nodeArgs?: string[] }): Promise<Run>;
   dispose(): void;
@@ -35,6 +43,7 @@ export function openPlace(): Place {
     PATH: process.env.PATH ?? '/usr/bin:/bin',
     HOME: home,
     SHELL: '/bin/sh',
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
     JACKIN_HOME_DIR: join(root, 'state'),
     JACKIN_CONFIG_DIR: config,
     // Never the operator's own engine.
@@ -43,6 +52,7 @@ export function openPlace(): Place {
   return {
     root,
     project,
+    config,
     env,
     run: (args, options = {}) =>
       new Promise((resolve, reject) => {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { snapshot } from './support/evidence.ts';
+import { gitRole } from './support/git-role.ts';
 import { hasNotes, killInstance, writeNotes } from './support/instance.ts';
 import { createSandbox, type Sandbox } from './support/sandbox.ts';
 
@@ -14,6 +15,8 @@ const BASE = `jk-${ID}-proj-thearchitect`;
 let sandbox: Sandbox;
 /** Where the sample's workspace lies on this machine. */
 let operator: string;
+/** The repository of its role. */
+let role: { url: string; commit: string };
 
 /** The sample state of the Rust jackin, with fields added that nobody knows, and its paths on this machine. */
 beforeEach(() => {
@@ -33,9 +36,11 @@ beforeEach(() => {
   for (const path of ['config.toml', 'workspaces/proj.toml']) {
     change(
       join(sandbox.config, path),
-      (text) => `${text.replaceAll('/home/op', operator)}\n[of_another_version]\nnote = "kept"\n`,
+      (text) =>
+        `${text.replaceAll('/home/op', operator).replace('https://example.test/', `file://${sandbox.root}/`)}\n[of_another_version]\nnote = "kept"\n`,
     );
   }
+  role = gitRole(join(sandbox.root, 'jackin-the-architect.git'), ['claude', 'shell']);
   for (const name of ['instance', 'isolation']) {
     change(inData(`${BASE}/.jackin/${name}.json`), (text) =>
       text
@@ -119,6 +124,8 @@ describe('the state of the Rust jackin', () => {
     'is neither resumed nor ended while its engine is away: every verb says why and changes nothing but locks',
     async () => {
       const records = () => everything().filter((entry) => !/\.lock |\/locks\.db /.test(entry));
+      // The operator's own files are brought up to date by the first command.
+      expect((await sandbox.jackin(['workspace', 'list'])).code).toBe(0);
       const before = records();
       for (const args of [
         ['resume', ID, '--detach'],
@@ -211,13 +218,19 @@ describe('the configuration of the Rust jackin', () => {
       const undecided = await sandbox.jackin(shared);
       expect([undecided.code, undecided.json().error.code]).toEqual([3, 'DECISION_NEEDED']);
       expect(undecided.json().error.details.candidates).toMatchObject([{ instance_id: ID }]);
+      const unknown = await sandbox.jackin([...shared, '--new']);
+      expect([unknown.code, unknown.json().error.code]).toEqual([1, 'ROLE_NOT_FETCHED']);
+      const args = ['load', 'the-architect', sandbox.project, '--agent', 'shell', '--backend', 'standalone'];
+      const real = await sandbox.jackin([...args, '--new', '--detach', '--json', '--', 'true']);
+      expect(real.code).toBe(0);
       const { code, json } = await sandbox.jackin([...shared, '--new']);
       expect(code).toBe(0);
       const create = json().data.plan.steps.find(({ op }: { op: string }) => op === 'create_instance');
       expect(create.manifest).toMatchObject({
         workspace_name: 'proj',
         role_key: 'the-architect',
-        role_source_git: 'https://example.test/jackin-the-architect.git',
+        role_source_git: role.url,
+        role_git_sha: role.commit,
         agent_runtime: 'claude',
       });
       const { mounts, env } = create.manifest.recipe;

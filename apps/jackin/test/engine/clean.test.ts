@@ -168,6 +168,32 @@ await describeOnEngine('disaster', 'CLEAN on an engine', (lab) => {
     );
 
     test(
+      'purge --yes of one whose keep tag names an image of somebody else, once that has another name',
+      async () => {
+        const instance = await working();
+        const keepTag = `jk-keep:${instance.id}`;
+        const made = await lab().docker.createContainer({ Image: IMAGE, Cmd: ['true'] });
+        const { Id: foreign } = (await made.commit({ repo: 'jk-keep', tag: instance.id })) as { Id: string };
+        await made.remove();
+        for (const verb of [
+          ['stop', instance.id, '--keep'],
+          ['purge', instance.id, '--yes', '--force'],
+        ]) {
+          const { code, error } = await run(...verb);
+          expect({ code, error: error.code }).toEqual({ code: 1, error: 'NAME_TAKEN_BY_FOREIGN' });
+          expect(error.message).toContain(keepTag);
+          expect((await lab().docker.getImage(foreign).inspect()).RepoTags).toEqual([keepTag]);
+        }
+        await lab().docker.getImage(foreign).tag({ repo: 'mine', tag: 'saved' });
+        await lab().docker.getImage(keepTag).remove();
+        expect(await done('purge', instance.id, '--yes', '--force')).toMatchObject({ outcome: 'cleaned' });
+        await lab().docker.getImage('mine:saved').remove();
+        await expectNoTrace(instance);
+      },
+      LIMIT,
+    );
+
+    test(
       'purge --yes of one whose container a restore put aside',
       async () => {
         const instance = await working();

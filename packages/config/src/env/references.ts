@@ -1,5 +1,5 @@
 import { JackinError } from '@jackin/core';
-import type { ConfigIssue } from '../errors.ts';
+import { type ConfigSource, type FieldIssue, locate } from '../errors.ts';
 import type { Env, EnvValue } from '../schema/shared.ts';
 import type { LoadedConfig, Target } from '../types.ts';
 
@@ -26,7 +26,7 @@ const RESERVED = new Set([
  * @throws JackinError `ENV_RESERVED` listing every reserved name of every layer
  */
 export function envReferences(
-  loaded: Pick<LoadedConfig, 'config'>,
+  loaded: Pick<LoadedConfig, 'config' | 'sources'>,
   target: Pick<Target, 'workspaceName' | 'workspace'>,
   roleKey: string,
 ): EnvReference[] {
@@ -38,61 +38,109 @@ export function envReferences(
   }
   return [...merged].flatMap(([name, value]) => {
     const onDemand = typeof value === 'object' && value.on_demand === true;
-    return onDemand ? [] : [{ name, source: sourceOf(value) }];
+    return onDemand ? [] : [{ name, source: envSource(value) }];
   });
 }
 
+/** Variables jackin sets itself. */
+export function isReservedName(name: string): boolean {
+  return RESERVED.has(name) || name.startsWith('JACKIN');
+}
+
+/** What holds variables: a whole file, or a role in it. */
+interface EnvHolder {
+  env: Env;
+  github?: { env?: Env | undefined } | undefined;
+}
+
 /** Plain texts that look like a 1Password reference: they reach the agent as they are, hardly ever as meant. */
-export function literalReferences(holder: { env: Env; roles: Record<string, { env: Env }> }): ConfigIssue[] {
-  const layers: [string, Env][] = [
-    ['env', holder.env],
-    ...Object.entries(holder.roles).map(([key, role]): [string, Env] => [`roles.${key}.env`, role.env]),
-  ];
-  return layers.flatMap(([key, env]) =>
-    Object.entries(env)
-      .filter(([, value]) => sourceOf(value).startsWith('literal:op://'))
-      .map(([name]) => ({
-        key: `${key}.${name}`,
-        reason: 'this is plain text; to have it read from 1Password write { op = "op://…" }',
-      })),
-  );
+export function literalReferences(file: EnvHolder & { roles: Record<string, EnvHolder> }): FieldIssue[] {
+  return variablesIn(file)
+    .filter(({ value }) => envSource(value).startsWith('literal:op://'))
+    .map(({ path }) => ({
+      path,
+      reason: 'this is plain text; to have it read from 1Password write { op = "op://…" }',
+    }));
 }
 
-function layersOf(
-  loaded: Pick<LoadedConfig, 'config'>,
-  target: Pick<Target, 'workspaceName' | 'workspace'>,
-  roleKey: string,
-): { layer: string; env: Env }[] {
-  const { config } = loaded;
-  const { workspace } = target;
-  const role = own(config.roles, roleKey);
-  const workspaceRole = workspace === null ? undefined : own(workspace.roles, roleKey);
-  const name = target.workspaceName ?? 'workspace';
-  return [
-    { layer: '[env]', env: config.env },
-    { layer: `[roles.${roleKey}.env]`, env: role?.env ?? {} },
-    { layer: `${name} [env]`, env: workspace?.env ?? {} },
-    { layer: `${name} [roles.${roleKey}.env]`, env: workspaceRole?.env ?? {} },
-  ];
+/** Variables of any layer of one file that jackin sets itself. */
+export function reservedNames(file: EnvHolder & { roles: Record<string, EnvHolder> }): FieldIssue[] {
+  return variablesIn(file)
+    .filter(({ name }) => isReservedName(name))
+    .map(({ path, name }) => ({ path, reason: `${name} is set by jackin itself`, fix: RESERVED_FIX }));
 }
 
-function refuseReserved(layers: { layer: string; env: Env }[]): void {
-  const offenders = layers.flatMap(({ layer, env }) =>
-    Object.keys(env)
-      .filter((name) => RESERVED.has(name) || name.startsWith('JACKIN'))
-      .map((name) => ({ name, layer })),
-  );
-  if (offenders.length === 0) return;
-  const list = offenders.map(({ name, layer }) => `${name} in ${layer}`).join(', ');
-  throw new JackinError({
+const RESERVED_FIX = 'Remove them from the configuration, or give them other names.';
+
+/** One error for all of them. @param offenders as they are told: which variable, and where it is set */
+export function envReserved(
+  offenders: ({ name: string; where: string } & Record<string, unknown>)[],
+): JackinError {
+  const list = offenders.map(({ name, where }) => `${name} in ${where}`).join(', ');
+  return new JackinError({
     code: 'ENV_RESERVED',
     message: `These variables are set by jackin itself: ${list}.`,
-    hint: 'Remove them from the configuration, or give them other names.',
+    hint: RESERVED_FIX,
     details: { offenders },
   });
 }
 
-function sourceOf(value: EnvValue): string {
+function variablesIn(file: EnvHolder & { roles: Record<string, EnvHolder> }) {
+  const ofHolder = (holder: EnvHolder, at: string[]): [string[], Env][] => [
+    [[...at, 'env'], holder.env],
+    [[...at, 'github', 'env'], holder.github?.env ?? {}],
+  ];
+  const layers = [
+    ...ofHolder(file, []),
+    ...Object.entries(file.roles).flatMap(([key, role]) => ofHolder(role, ['roles', key])),
+  ];
+  return layers.flatMap(([path, env]) =>
+    Object.entries(env).map(([name, value]) => ({ path: [...path, name], name, value })),
+  );
+}
+
+interface Layer {
+  layer: string;
+  env: Env;
+  path: string[];
+  source: ConfigSource | null | undefined;
+}
+
+function layersOf(
+  { config, sources }: Pick<LoadedConfig, 'config' | 'sources'>,
+  target: Pick<Target, 'workspaceName' | 'workspace'>,
+  roleKey: string,
+): Layer[] {
+  const { workspace } = target;
+  const role = own(config.roles, roleKey);
+  const workspaceRole = workspace === null ? undefined : own(workspace.roles, roleKey);
+  const name = target.workspaceName ?? 'workspace';
+  const ofRole = ['roles', roleKey, 'env'];
+  const source = sources?.workspaces.get(name);
+  return [
+    { layer: '[env]', env: config.env, path: ['env'], source: sources?.config },
+    { layer: `[roles.${roleKey}.env]`, env: role?.env ?? {}, path: ofRole, source: sources?.config },
+    { layer: `${name} [env]`, env: workspace?.env ?? {}, path: ['env'], source },
+    { layer: `${name} [roles.${roleKey}.env]`, env: workspaceRole?.env ?? {}, path: ofRole, source },
+  ];
+}
+
+function refuseReserved(layers: Layer[]): void {
+  const offenders = layers.flatMap(({ layer, env, path, source }) =>
+    Object.keys(env)
+      .filter(isReservedName)
+      .map((name) => {
+        const [place] = source ? locate(source, [{ path: [...path, name], reason: '' }]) : [];
+        if (!source || place === undefined) return { name, layer, where: layer };
+        const { key, line } = place;
+        return { name, layer, where: `${layer} (${source.file}:${line})`, file: source.file, key, line };
+      }),
+  );
+  if (offenders.length > 0) throw envReserved(offenders);
+}
+
+/** A configured value as a recipe stores it. */
+export function envSource(value: EnvValue): string {
   if (typeof value === 'string') return textSource(value);
   if (!('op' in value)) return textSource(value.value);
   const { op, account } = value as { op: string; account?: string };

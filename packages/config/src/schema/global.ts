@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import { agentAuthTables, backendSchema, dockerSchema, envSchema, exitPolicySchema } from './shared.ts';
 
+const commandSchema = z.union([z.string().min(1), z.array(z.string()).min(1)], {
+  error: 'expected a program and its arguments, such as ["my-agent", "--quiet"]',
+});
+
 /** `[agents.<id>]`: an agent the built-in registry does not know. */
 const customAgentSchema = z.looseObject({
-  command: z.union([z.string().min(1), z.array(z.string()).min(1)]),
-  acp_command: z.union([z.string().min(1), z.array(z.string()).min(1)]).optional(),
+  command: commandSchema,
+  acp_command: commandSchema.optional(),
   resume: z.enum(['native', 'flag', 'history', 'none']).default('none'),
   resume_flag: z.string().min(1).optional(),
   session_dir: z.string().min(1).optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { memoryBytes } from './memory.ts';
 
-/** `discard` is how `clean` was written up to v1alpha9 / v1alpha8. */
-export const exitPolicySchema = z.enum(['ask', 'keep', 'clean', 'discard']);
+export const exitPolicySchema = z.enum(['ask', 'keep', 'clean']);
 
 const opReference = z.looseObject({
   op: z.string().startsWith('op://'),
@@ -22,9 +22,15 @@ export const envSchema = z.record(
 );
 export type Env = z.infer<typeof envSchema>;
 
+const syncSourceDir = z.string().min(1).optional();
 const agentAuthSchema = z.looseObject({
   auth_forward: z.enum(['sync', 'api_key', 'ignore']).optional(),
-  sync_source_dir: z.string().optional(),
+  sync_source_dir: syncSourceDir,
+});
+
+export const githubSchema = z.looseObject({
+  auth_forward: z.enum(['sync', 'token', 'ignore']).optional(),
+  env: envSchema.optional(),
 });
 
 /** How each agent gets its credentials: one table per agent. */
@@ -32,7 +38,7 @@ export const agentAuthTables = {
   claude: z
     .looseObject({
       auth_forward: z.enum(['sync', 'api_key', 'oauth_token', 'ignore']).optional(),
-      sync_source_dir: z.string().optional(),
+      sync_source_dir: syncSourceDir,
     })
     .optional(),
   codex: agentAuthSchema.optional(),
@@ -42,17 +48,21 @@ export const agentAuthTables = {
   grok: agentAuthSchema.optional(),
   gemini: agentAuthSchema.optional(),
   copilot: agentAuthSchema.optional(),
-  github: z
-    .looseObject({
-      auth_forward: z.enum(['sync', 'token', 'ignore']).optional(),
-      env: envSchema.optional(),
-    })
-    .optional(),
+  github: githubSchema.optional(),
 };
+
+/** Whose credentials can be configured: the agents, and `github`. */
+export const AUTH_HOLDERS = Object.keys(agentAuthTables);
 
 export const backendSchema = z.enum(['docker', 'standalone']);
 
-const amount = z.union([z.number(), z.string()]);
+const AMOUNT = { error: 'expected bytes, or an amount such as "512m" or "2g"' };
+const memory = z
+  .union([z.number(), z.string()], AMOUNT)
+  .refine((value) => memoryBytes(value) !== null, AMOUNT);
+const processors = z.union([z.number().positive(), z.string().regex(/^(?=.*[1-9])\d+(?:\.\d+)?$/)], {
+  error: 'expected a number of processors such as 1.5',
+});
 
 export const dockerSchema = z.looseObject({
   profile: z.enum(['locked', 'hardened', 'standard', 'compat']).optional(),
@@ -61,10 +71,10 @@ export const dockerSchema = z.looseObject({
       network: z.enum(['none', 'allowlist', 'open']).optional(),
       allowed_hosts: z.array(z.string()).optional(),
       dind: z.enum(['none', 'rootless', 'privileged', 'custom']).optional(),
-      user: amount.optional(),
+      user: z.union([z.string().min(1), z.number().int().nonnegative()]).optional(),
       sudo: z.boolean().optional(),
-      memory: amount.optional(),
-      cpus: amount.optional(),
+      memory: memory.optional(),
+      cpus: processors.optional(),
       pids: z.number().int().positive().optional(),
       nofile: z.number().int().positive().optional(),
       capabilities_add: z.array(z.string()).optional(),
@@ -73,7 +83,8 @@ export const dockerSchema = z.looseObject({
   mounts: z
     .record(
       z.string(),
-      z.looseObject({ src: z.string(), dst: z.string(), readonly: z.boolean().default(false) }),
+      z.looseObject({ src: z.string().min(1), dst: z.string().min(1), readonly: z.boolean().default(false) }),
     )
     .optional(),
 });
+export type DockerConfig = z.infer<typeof dockerSchema>;

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { agentAuthTables, backendSchema, dockerSchema, envSchema, exitPolicySchema } from './shared.ts';
+import {
+  agentAuthTables,
+  backendSchema,
+  dockerSchema,
+  envSchema,
+  exitPolicySchema,
+  githubSchema,
+} from './shared.ts';
 
 /** `workspaces/<name>.toml` (docs/configuration.md#workspaces). Unknown keys are kept. */
 export const workspaceConfigSchema = z.looseObject({
@@ -21,7 +28,9 @@ export const workspaceConfigSchema = z.looseObject({
   last_role: z.string().optional(),
   ...agentAuthTables,
   env: envSchema.default({}),
-  roles: z.record(z.string(), z.looseObject({ env: envSchema.default({}) })).default({}),
+  roles: z
+    .record(z.string(), z.looseObject({ env: envSchema.default({}), github: githubSchema.optional() }))
+    .default({}),
   git_pull_on_entry: z.boolean().default(false),
   runtime: z.looseObject({ backend: backendSchema.optional() }).prefault({}),
   dirty_exit_policy: exitPolicySchema.optional(),

@@ -2,12 +2,9 @@ import type { Tri } from '@jackin/core';
 import type { ExitCause, Status } from '@jackin/instance';
 import type { IsolatedMountFact } from '../facts.ts';
 import type { Classification } from './classify-exit.ts';
+import { EXIT_POLICY_TABLE, type ExitEffect, type ExitPolicy, treeState } from './exit-policy-table.ts';
+import { exitWording } from './exit-wording.ts';
 import { keptStatus } from './instance-kind.ts';
-
-export interface ExitPolicy {
-  value: 'ask' | 'keep' | 'clean';
-  source: 'flag' | 'workspace' | 'global' | 'default';
-}
 
 export interface ExitInput {
   classification: Classification;
@@ -26,8 +23,8 @@ export type ExitDecision =
   /** Not a clean end: everything is kept, whatever policy or flag say. */
   | { action: 'record'; status: Status; cause: ExitCause | null }
   | { action: 'keep'; intent: 'operator' | 'policy' | 'could_not_ask'; status: Status; reason: string }
-  | { action: 'clean' }
-  | { action: 'ask'; unfinished: IsolatedMountFact[] };
+  | { action: 'clean'; reason: string }
+  | { action: 'ask'; unfinished: IsolatedMountFact[]; reason: string };
 
 /**
  * What happens to an instance whose foreground session ended (docs/status-and-causes.md#exit-decision). A tree
@@ -41,36 +38,46 @@ export function decideExit(input: ExitInput): ExitDecision {
     return { action: 'leave_running', reason };
   }
   // A clean-up that had begun was decided then, and half an instance is nothing to come back to.
-  if (classification.status === 'purged' && input.policy.value !== 'keep') return { action: 'clean' };
+  if (classification.status === 'purged' && input.policy.value !== 'keep') {
+    return { action: 'clean', reason: 'its clean-up had begun' };
+  }
   if (!classification.exit_flow) {
     return { action: 'record', status: classification.status, cause: classification.cause };
   }
   return decideCleanEnd(input);
 }
 
+/** By the policy table, unless the operator has answered; not even that removes a tree nobody could look at. */
 function decideCleanEnd({ policy, canAsk, isolated, choice }: ExitInput): ExitDecision {
-  const unfinished = isolated.filter((mount) => mount.verdict !== 'clean');
+  const tree = treeState(isolated);
+  const rule = EXIT_POLICY_TABLE[policy.value][tree];
+  const wording = (effect: ExitEffect) => exitWording(effect, policy, isolated);
   const keep = (intent: 'operator' | 'policy' | 'could_not_ask', reason: string): ExitDecision => ({
     action: 'keep',
     intent,
     status: keptStatus(isolated),
     reason,
   });
-  const clean = (): ExitDecision => {
-    const unseen = isolated.find((mount) => mount.verdict === 'unknown');
-    if (unseen === undefined) return { action: 'clean' };
-    return keep('could_not_ask', `${unseen.mount_dst} could not be assessed: ${unseen.reason}`);
-  };
   if (choice === 'keep') return keep('operator', 'the operator chose to keep it');
-  if (choice === 'clean') return clean();
-  if (policy.value === 'keep') {
-    return policy.source === 'flag'
-      ? keep('operator', '--keep was given')
-      : keep('policy', `the ${policy.source} policy is keep`);
+  if (choice === 'clean' && tree !== 'unknown') {
+    return { action: 'clean', reason: 'the operator chose to clean it up' };
   }
-  if (policy.value === 'clean' || unfinished.length === 0) return clean();
-  if (canAsk) return { action: 'ask', unfinished };
-  return keep('could_not_ask', 'it has unfinished work and nobody can be asked');
+  const effect = choice === 'clean' ? 'keep_unseen' : canAsk ? rule.terminal : rule.no_terminal;
+  switch (effect) {
+    case 'clean':
+      return { action: 'clean', reason: wording(effect) };
+    case 'keep':
+      return keep(policy.source === 'flag' ? 'operator' : 'policy', wording(effect));
+    case 'keep_unasked':
+    case 'keep_unseen':
+      return keep('could_not_ask', wording(effect));
+    case 'ask':
+      return {
+        action: 'ask',
+        unfinished: isolated.filter(({ verdict }) => verdict !== 'clean'),
+        reason: wording(effect),
+      };
+  }
 }
 
 function whyLeft(classification: Exclude<Classification, { outcome: 'ended' }>): string {

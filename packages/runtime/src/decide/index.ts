@@ -8,6 +8,7 @@ export * from './decide-exit.ts';
 export * from './decide-launch.ts';
 export * from './describe.ts';
 export { evidenceOf, printable } from './evidence.ts';
+export * from './exit-policy-table.ts';
 export { FINAL_STATUSES, KEPT_STATUSES, keptStatus } from './instance-kind.ts';
 export type { AgentEnd, Ended } from './judge-end.ts';
 export { obstacle } from './obstacle.ts';

@@ -47,11 +47,9 @@ export function chooseImage(facts: InstanceFacts): ImageChoice {
   return gone(facts, recorded, byTag.state === 'present' ? byTag.image_id : null);
 }
 
-/** The id is recorded as soon as there is a container, so without it there never was one. */
+/** The id is recorded as soon as there is a container, before any session: without both there never was one. */
 export function neverHadImage(manifest: Manifest): boolean {
-  return (
-    recordedImage(manifest) === null && manifest.recipe !== undefined && manifest.status === 'failed_setup'
-  );
+  return recordedImage(manifest) === null && manifest.recipe !== undefined && manifest.sessions.length === 0;
 }
 
 /** The image an instance was made from, as far as its record tells. */

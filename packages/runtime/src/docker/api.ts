@@ -19,7 +19,9 @@ export const containerListSchema = z.array(
 );
 export type ListedContainer = z.infer<typeof containerListSchema>[number];
 
-export const imageListSchema = z.array(z.object({ Id: id, RepoTags: z.array(z.string()).nullish() }));
+export const imageListSchema = z.array(
+  z.object({ Id: id, RepoTags: z.array(z.string()).nullish(), Labels: labels }),
+);
 export type ListedImage = z.infer<typeof imageListSchema>[number];
 
 export const networkSchema = z.object({

@@ -2,6 +2,7 @@ import { JackinError } from '@jackin/core';
 import type { Manifest, Recipe } from '@jackin/instance';
 import type Docker from 'dockerode';
 import type { StartContext } from '../backend.ts';
+import { isReservedDestination } from '../decide/reserved-destination.ts';
 import { roleLabels } from './labels.ts';
 
 /** Where things are inside a container (docs/storage.md). */
@@ -63,7 +64,7 @@ export function containerConfig(input: {
 
 function mountsOf(recipe: Recipe, dirs: StartContext['dirs'], runtimeDir: string): Docker.MountConfig {
   for (const { dst } of recipe.mounts) {
-    if (dst === INSIDE.home || dst === '/jackin' || dst.startsWith('/jackin/')) throw conflict(dst);
+    if (isReservedDestination(dst)) throw conflict(dst);
   }
   return [
     bind(dirs.home, INSIDE.home),
@@ -92,7 +93,7 @@ function limitsOf(recipe: Recipe): Docker.HostConfig {
 function conflict(dst: string): JackinError {
   return new JackinError({
     code: 'MOUNT_CONFLICT',
-    message: `A mount cannot be at ${dst}: that place in the container is jackin's own`,
+    message: `A mount cannot be at ${dst}: that place in the container is jackin's own or the engine's`,
     hint: 'Give the mount another destination, as in --mount SRC:DST.',
     details: { dst },
   });

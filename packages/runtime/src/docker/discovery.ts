@@ -152,7 +152,7 @@ async function candidateOf(source: string, host: string, tls: () => Promise<Tls>
 }
 
 function parseTcp(host: string): { text: string; at: { host: string; port: number } } | null {
-  const match = /^(?:tcp|http|https):\/\/(\[[0-9a-fA-F:]+\]|[^/:[\]@]+)(?::(\d{1,5}))?\/?$/.exec(host);
+  const match = /^(?:tcp|http|https):\/\/(\[[0-9a-fA-F:]+\]|[^\s/:[\]@]+)(?::(\d{1,5}))?\/?$/.exec(host);
   if (match === null) return null;
   const port = match[2] === undefined ? 2375 : Number(match[2]);
   const name = match[1] as string;

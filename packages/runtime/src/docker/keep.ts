@@ -1,28 +1,48 @@
 import { JackinError } from '@jackin/core';
 import type { InstanceRef } from '../backend.ts';
-import { imageSchema } from './api.ts';
+import { imageSchema, type ListedImage } from './api.ts';
 import { type EngineClient, withSignal } from './engine.ts';
 import { engineWords, statusOf, unless404 } from './errors.ts';
 import { hasTag, sameImage } from './facts.ts';
 import { isManaged, KEEP_REPOSITORY, LABEL, namesOf } from './labels.ts';
 import { checked, listContainers, listImages } from './lists.ts';
-import { imageGone } from './named-errors.ts';
+import { imageGone, nameTaken } from './named-errors.ts';
 
-/** Gives an image the instance's keep tag, so that no prune and no moved tag takes it away. @throws `IMAGE_GONE` */
+/**
+ * Gives an image the instance's keep tag, so that no prune and no moved tag takes it away.
+ * @throws JackinError `IMAGE_GONE`, `NAME_TAKEN_BY_FOREIGN` when the tag names somebody else's image
+ */
 export async function pinImage(
   engine: EngineClient,
   ref: InstanceRef,
   imageId: string,
   signal: AbortSignal,
 ): Promise<void> {
+  const { keepTag } = namesOf(ref.manifest);
+  const own = keepTag === `${KEEP_REPOSITORY}:${ref.instance_id}`;
+  const tagged = own ? await imageTagged(engine, keepTag, signal) : undefined;
+  // Moved away, it may have been the last name of that image.
+  if (tagged !== undefined && !sameImage(tagged.Id, imageId) && !isOurs(tagged, ref))
+    throw nameTaken('image', keepTag);
   if (!(await tagImage(engine, imageId, ref.instance_id, signal)))
     throw imageGone(imageId, ref.container_base);
 }
 
+async function imageTagged(engine: EngineClient, tag: string, signal: AbortSignal) {
+  return (await listImages(engine, signal)).find(({ RepoTags }) => hasTag(RepoTags, tag));
+}
+
+/** By what the instance recorded; labels tell only where it recorded nothing: whoever commits a container copies them. */
+function isOurs({ Id: id, Labels }: ListedImage, { manifest }: InstanceRef): boolean {
+  const { image_id, recipe, keep } = manifest;
+  const recorded = [image_id, recipe?.image_id, keep?.image_id].filter((one) => one != null);
+  return recorded.length === 0 ? isManaged(Labels) : recorded.some((one) => sameImage(one, id));
+}
+
 /**
- * Takes the keep tag away. Is it the last name of an image that another instance's container still uses, that one is
+ * Takes the keep tag away. An image that is not ours keeps it: with its last name the engine would take the image. Is it the last name of an image that another instance's container still uses, that one is
  * given its own keep tag first: the engine would refuse, or force would take the image from under it.
- * @throws JackinError `IMAGE_IN_USE` when only a foreign container uses it
+ * @throws JackinError `IMAGE_IN_USE` when only a foreign container uses it, `NAME_TAKEN_BY_FOREIGN`
  */
 export async function removeKeepTag(
   engine: EngineClient,
@@ -30,8 +50,9 @@ export async function removeKeepTag(
   signal: AbortSignal,
 ): Promise<'removed' | 'absent'> {
   const { keepTag } = namesOf(ref.manifest);
-  const image = (await listImages(engine, signal)).find(({ RepoTags }) => hasTag(RepoTags, keepTag));
+  const image = await imageTagged(engine, keepTag, signal);
   if (image === undefined) return 'absent';
+  if (!isOurs(image, ref)) throw nameTaken('image', keepTag);
   const name = image.RepoTags?.find((tag) => hasTag([tag], keepTag)) ?? keepTag;
   try {
     return await untag(engine, name, signal);

@@ -4,12 +4,17 @@ import { engineWords } from './errors.ts';
 const AGAIN = 'then run the same command again.';
 
 /** Something of our name without our labels: left alone, whatever it is. */
-export function nameTaken(kind: 'container' | 'network' | 'volume' | 'sidecar', name: string): JackinError {
+export function nameTaken(
+  kind: 'container' | 'network' | 'volume' | 'sidecar' | 'image',
+  name: string,
+): JackinError {
   const thing = kind === 'sidecar' ? 'container' : kind;
   const hint =
-    thing === 'container'
-      ? `Give it another name with \`docker rename ${name} NEW_NAME\`, ${AGAIN} jackin leaves it alone.`
-      : `Look at it with \`docker ${thing} inspect ${name}\` and remove it if nobody needs it, ${AGAIN} jackin leaves it alone.`;
+    thing === 'image'
+      ? `Give it another name with \`docker tag ${name} NEW_NAME\` and remove this one with \`docker rmi ${name}\`, ${AGAIN} jackin leaves it alone.`
+      : thing === 'container'
+        ? `Give it another name with \`docker rename ${name} NEW_NAME\`, ${AGAIN} jackin leaves it alone.`
+        : `Look at it with \`docker ${thing} inspect ${name}\` and remove it if nobody needs it, ${AGAIN} jackin leaves it alone.`;
   return new JackinError({
     code: 'NAME_TAKEN_BY_FOREIGN',
     message: `There is a ${thing} named ${name} that jackin did not make`,

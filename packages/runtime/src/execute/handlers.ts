@@ -6,7 +6,13 @@ import {
   startContainer,
 } from './container-steps.ts';
 import type { HandlerTable } from './ports.ts';
-import { createInstance, prepareSocketDir, rebuildIndex, recordStatus } from './record-steps.ts';
+import {
+  createInstance,
+  prepareSocketDir,
+  rebuildIndex,
+  recordStatus,
+  recordWorkspace,
+} from './record-steps.ts';
 import {
   removeDataDir,
   removeIndexRow,
@@ -21,6 +27,7 @@ import { endLeftovers, stopContainer } from './stop-steps.ts';
 export const handlers: HandlerTable = {
   create_instance: createInstance,
   record_status: recordStatus,
+  record_workspace: recordWorkspace,
   prepare_socket_dir: prepareSocketDir,
   write_agent_config: writeAgentConfigStep,
   create_resources: createResources,

@@ -28,6 +28,14 @@ export const recordStatus: Handler<'record_status'> = async (step, { ports, base
   return { state: 'done', detail: step.status };
 };
 
+/** Only what names the workspace; an instance of another one stays as it is. */
+export const recordWorkspace: Handler<'record_workspace'> = async ({ name, from }, { ports, base }) => {
+  const manifest = await ports.store.read(base);
+  if (manifest?.workspace_name !== from) return { state: 'skipped', detail: `it is not of ${from}` };
+  await ports.store.update(base, (one) => ({ ...one, workspace_name: name, workspace_label: name }));
+  return { state: 'done', detail: name };
+};
+
 export const prepareSocketDir: Handler<'prepare_socket_dir'> = async (_step, context) => {
   const { ports, base } = context;
   const { manifest } = await context.ref();

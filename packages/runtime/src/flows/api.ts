@@ -6,6 +6,8 @@ import type {
   ResumeDocument,
   StatusDocument,
 } from '../jackin.ts';
+import type { ConfigVerbs, RoleVerbs, VariableVerbs, WorkspaceVerbs } from './configuration/api.ts';
+import type { ConfigurationResult } from './configuration/documents.ts';
 
 /** A one-shot exit policy from the command line; it beats the configured ones and is never written back. */
 export type PolicyFlag = 'keep' | 'clean' | null;
@@ -13,6 +15,8 @@ export type PolicyFlag = 'keep' | 'clean' | null;
 /** `jackin load`. */
 export interface LoadRequest {
   role: string | null;
+  /** Of the role's repository; null or absent: its own default branch. */
+  roleBranch?: string | null;
   /** Workspace name, `path`, or `path:dst`; null means the current directory. */
   target: string | null;
   agent: string | null;
@@ -103,8 +107,8 @@ export interface PlansDocument {
   failed: ResumeAllDocument['failed'];
 }
 
-/** What a verb hands back: which document, and the exit code that follows from it (docs/errors.md). */
-export type FlowResult =
+/** What a verb about sessions hands back. */
+export type SessionResult =
   | { kind: 'load'; document: LoadDocument; exitCode: 0 }
   | { kind: 'resume'; document: ResumeDocument; exitCode: 0 }
   | { kind: 'resume_all'; document: ResumeAllDocument; exitCode: 0 | 1 }
@@ -115,6 +119,9 @@ export type FlowResult =
   | { kind: 'plan'; document: PlanDocument; exitCode: 0 }
   | { kind: 'plans'; document: PlansDocument; exitCode: 0 | 1 }
   | { kind: 'cancelled'; document: { cancelled: true }; exitCode: 0 };
+
+/** What a verb hands back: which document, and the exit code that follows from it (docs/errors.md). */
+export type FlowResult = SessionResult | ConfigurationResult;
 
 /** The library's door: every verb of the command line, without the command line. */
 export interface Jackin {
@@ -128,4 +135,8 @@ export interface Jackin {
   purge(request: PurgeRequest): Promise<FlowResult>;
   exile(request: ExileRequest): Promise<FlowResult>;
   doctor(): Promise<FlowResult>;
+  workspaces: WorkspaceVerbs;
+  variables: VariableVerbs;
+  settings: ConfigVerbs;
+  roles: RoleVerbs;
 }

@@ -1,6 +1,6 @@
 import { JackinError } from '@jackin/core';
 import type { Manifest } from '@jackin/instance';
-import type { ExitPolicy } from '../decide/decide-exit.ts';
+import type { ExitPolicy } from '../decide/exit-policy-table.ts';
 import type { AttachOutcome } from '../jackin.ts';
 import { readAgentConfig } from '../observe/agent-config-file.ts';
 import type { FlowResult, PolicyFlag } from './api.ts';

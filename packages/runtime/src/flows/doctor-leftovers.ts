@@ -30,7 +30,7 @@ export async function leftoverFindings(world: World): Promise<Finding[]> {
       ...orphans('locks without an instance', locks),
       ...orphans('socket directories without an instance', socketOnly),
       ...orphans(
-        'resources without an instance',
+        'resources of no instance here (another state directory of jackin may know them)',
         seen.orphans.map(({ kind, name }) => `${kind} ${name}`),
       ),
       ...(await interruptedWrites(world)),

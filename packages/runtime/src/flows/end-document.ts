@@ -1,6 +1,6 @@
 import type { Manifest } from '@jackin/instance';
-import type { ExitPolicy } from '../decide/decide-exit.ts';
 import { readRecord } from '../decide/end-facts.ts';
+import type { ExitPolicy } from '../decide/exit-policy-table.ts';
 import type { AgentEnd } from '../decide/judge-end.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { EndDocument } from '../jackin.ts';

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Lock, newNonce } from '@jackin/core';
 import type { Classification } from '../decide/classify-exit.ts';
-import type { ExitDecision, ExitPolicy } from '../decide/decide-exit.ts';
+import type { ExitDecision } from '../decide/decide-exit.ts';
+import type { ExitPolicy } from '../decide/exit-policy-table.ts';
 import type { AgentEnd, Ended } from '../decide/judge-end.ts';
 import { type FinalDecision, planExit } from '../decide/plan-exit.ts';
 import type { InstanceFacts } from '../facts.ts';
@@ -37,7 +38,7 @@ export async function act(
     case 'keep':
       return kept(input, classification, done, removed);
     case 'clean':
-      return cleaned(input, classification, removed);
+      return cleaned(input, classification, done, removed);
   }
 }
 
@@ -96,20 +97,18 @@ function kept(
   });
 }
 
-function cleaned(input: ActionInput, ended: Ended, removed: string[]): EndDocument {
+function cleaned(
+  input: ActionInput,
+  ended: Ended,
+  { reason }: Extract<FinalDecision, { action: 'clean' }>,
+  removed: string[],
+): EndDocument {
   return endDocument(input.facts, 'cleaned', {
     ...whatEnded(input, ended),
     status: null,
-    evidence: [...(ended.cause?.evidence ?? []), ...keepHint(input.policy)],
+    evidence: [...(ended.cause?.evidence ?? []), reason],
     removed,
   });
-}
-
-function keepHint(policy: ExitPolicy): string[] {
-  if (policy.value !== 'ask') return [];
-  return [
-    'policy ask: no worktree or clone to look at, and the home is not looked into; --keep would have kept it and the conversation',
-  ];
 }
 
 function whatEnded({ facts, policy, seen }: ActionInput, ended: Ended): Partial<EndDocument> {

@@ -5,7 +5,8 @@ import {
   classifyAgentEnd,
   classifyExit,
 } from '../decide/classify-exit.ts';
-import { decideExit, type ExitDecision, type ExitPolicy } from '../decide/decide-exit.ts';
+import { decideExit, type ExitDecision } from '../decide/decide-exit.ts';
+import type { ExitPolicy } from '../decide/exit-policy-table.ts';
 import type { AgentEnd } from '../decide/judge-end.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { EndDocument } from '../jackin.ts';
@@ -45,14 +46,14 @@ export async function runExitFlow(
       return decideAndAct({ world, base, lock, options, answer });
     });
     if ('document' in turn) return turn.document;
-    answer = await askForEnd(world, turn.facts, turn.unfinished);
+    answer = await askForEnd(world, turn.facts, turn.question);
     if (answer.choice === 'return') return 'return';
   }
 }
 
 type Turn =
   | { document: EndDocument }
-  | { facts: InstanceFacts; unfinished: Extract<ExitDecision, { action: 'ask' }>['unfinished'] };
+  | { facts: InstanceFacts; question: Extract<ExitDecision, { action: 'ask' }> };
 
 interface TurnInput {
   world: World;
@@ -83,7 +84,7 @@ async function decideAndAct(input: TurnInput): Promise<Turn> {
     otherSessionsAlive: others,
     choice: standingChoice(answer, facts),
   });
-  if (decision.action === 'ask') return { facts, unfinished: decision.unfinished };
+  if (decision.action === 'ask') return { facts, question: decision };
   return { document: await act(action, classification, decision) };
 }
 

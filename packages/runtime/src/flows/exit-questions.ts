@@ -1,4 +1,5 @@
-import type { InstanceFacts, IsolatedMountFact } from '../facts.ts';
+import type { ExitDecision } from '../decide/decide-exit.ts';
+import type { InstanceFacts } from '../facts.ts';
 import type { SessionIdentityView } from '../prompts.ts';
 import type { World } from './world.ts';
 
@@ -8,27 +9,28 @@ export interface ExitAnswer {
   shown: string;
 }
 
+type ExitQuestion = Extract<ExitDecision, { action: 'ask' }>;
+
 /** Unfinished work is acknowledged first, then the end is chosen. No answer is `abort`: nothing is decided. */
 export async function askForEnd(
   world: World,
   facts: InstanceFacts,
-  unfinished: readonly IsolatedMountFact[],
+  { unfinished, reason }: ExitQuestion,
 ): Promise<ExitAnswer> {
   const session = identityView(facts);
   const shown = verdictsOf(facts);
-  const mounts = unfinished.map(({ kind, mount_dst, verdict, reason }) => ({
+  const mounts = unfinished.map(({ kind, mount_dst, verdict, reason: why }) => ({
     kind,
     mount_dst,
     verdict,
-    lines: [reason],
+    lines: [why],
   }));
   if ((await world.prompts.acknowledgeUnfinished({ session, mounts })) === 'abort') {
     return { choice: 'abort', shown };
   }
-  const count = mounts.length;
   const choice = await world.prompts.chooseEnd({
     session,
-    headline: `${count} isolated mount${count === 1 ? ' has' : 's have'} unfinished work.`,
+    headline: reason,
     removes: [...mounts.map(({ kind, mount_dst }) => `the ${kind} ${mount_dst}`), 'all instance state'],
   });
   return { choice, shown };

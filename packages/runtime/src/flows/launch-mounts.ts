@@ -1,29 +1,31 @@
 import { stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
-import { credentialStoreOf, type MountSpec, parseMount, type Target } from '@jackin/config';
+import { type MountSpec, parseMount, type Target } from '@jackin/config';
 import { fileSystemError, JackinError } from '@jackin/core';
+import { isReservedDestination } from '../decide/reserved-destination.ts';
 import type { LoadRequest } from './api.ts';
 import { decisionNeeded } from './guards.ts';
+import { homeOf } from './home.ts';
+import { mountRisks } from './risky-mounts.ts';
 import type { World } from './world.ts';
 
 /**
- * The mounts of a launch: the target's, then those of `--mount`. Isolation that was asked for is refused, because this
+ * The mounts of a launch: those configured, then those of `--mount`. Isolation that was asked for is refused, because this
  * version can only share; sharing instead would let the agent write where nobody expects it.
  * @throws JackinError MOUNT_INVALID, MOUNT_SOURCE_MISSING, MOUNT_CONFLICT, ISOLATION_UNSUPPORTED, DECISION_NEEDED for
- *   credentials nobody can confirm, MOUNT_DECLINED
+ *   what {@link mountRisks} finds and nobody can confirm, MOUNT_DECLINED
  */
 export async function launchMounts(
   world: World,
-  target: Target,
+  target: Pick<Target, 'mounts'>,
   request: Pick<LoadRequest, 'mounts' | 'mountIsolation' | 'force'>,
 ): Promise<MountSpec[]> {
-  const home = world.env.HOME === undefined || world.env.HOME === '' ? homedir() : world.env.HOME;
-  const extra = request.mounts.map((text) => parseMount(text, { cwd: world.cwd, home }));
+  const base = { cwd: world.cwd, home: homeOf(world) };
+  const extra = request.mounts.map((text) => parseMount(text, base));
   for (const { src } of extra) await requireSource(src);
   const mounts = withIsolation([...target.mounts, ...extra], request.mountIsolation);
   refuseDoubles(mounts);
   refuseIsolation(mounts);
-  await confirmCredentials(world, mounts, request.force);
+  await confirmRisks(world, mounts, request.force);
   return mounts;
 }
 
@@ -49,7 +51,8 @@ function withIsolation(mounts: MountSpec[], settings: readonly string[]): MountS
   return mounts.map((mount) => ({ ...mount, isolation: kinds.get(mount.dst) ?? mount.isolation }));
 }
 
-function parseIsolation(text: string): [string, MountSpec['isolation']] {
+/** `DST=KIND` as it is typed. @throws JackinError MOUNT_INVALID */
+export function parseIsolation(text: string): [string, MountSpec['isolation']] {
   const found = /^(.+)=(shared|worktree|clone)$/.exec(text);
   if (found?.[1] !== undefined) return [found[1], found[2] as MountSpec['isolation']];
   throw new JackinError({
@@ -68,6 +71,19 @@ function refuseIsolation(mounts: readonly MountSpec[]): void {
     message: `${isolated.dst} asks for a ${isolated.isolation}, and this version can only share ${isolated.src}`,
     hint: `To share it this once: --mount-isolation ${isolated.dst}=shared`,
     details: { mount_dst: isolated.dst, isolation: isolated.isolation },
+  });
+}
+
+/** @throws JackinError MOUNT_CONFLICT */
+export function refuseReserved(mounts: readonly MountSpec[]): void {
+  const reserved = mounts.find(({ dst }) => isReservedDestination(dst));
+  if (reserved === undefined) return;
+  throw new JackinError({
+    code: 'MOUNT_CONFLICT',
+    message: `A mount cannot be at ${reserved.dst}: that place in the container is jackin's own or the engine's`,
+    hint: 'Give it another destination: --mount SRC:DST',
+    details: { dst: reserved.dst },
+    exitCode: 2,
   });
 }
 
@@ -95,22 +111,37 @@ async function requireSource(src: string): Promise<void> {
   }
 }
 
-async function confirmCredentials(world: World, mounts: readonly MountSpec[], force: boolean): Promise<void> {
-  const risky = mounts.filter(({ src }) => credentialStoreOf(src) !== null);
-  if (risky.length === 0 || force) return;
-  const names = risky.map(({ src }) => src);
+/** Those an engine usually has, besides the one this command talks to. */
+function engineSockets({ env }: World): string[] {
+  const login = env.XDG_RUNTIME_DIR;
+  const host = env.DOCKER_HOST?.startsWith('unix://') ? [env.DOCKER_HOST.slice('unix://'.length)] : [];
+  return [
+    ...host,
+    '/var/run/docker.sock',
+    '/run/docker.sock',
+    '/run/podman/podman.sock',
+    '/run/containerd/containerd.sock',
+    ...(login ? [`${login}/docker.sock`, `${login}/podman/podman.sock`] : []),
+  ];
+}
+
+async function confirmRisks(world: World, mounts: readonly MountSpec[], force: boolean): Promise<void> {
+  if (force) return;
+  const options = { paths: world.paths, home: homeOf(world), engineSockets: engineSockets(world) };
+  const risks = await Promise.all(
+    mounts.map(async (mount) => ({ mount, risks: await mountRisks(mount, options) })),
+  );
+  const risky = risks.filter((one) => one.risks.length > 0);
+  if (risky.length === 0) return;
+  const warnings = risky.flatMap((one) => one.risks);
   if (!world.prompts.available) {
     throw decisionNeeded(
-      `${names.join(', ')} holds credentials, which the agent could read, and nobody can be asked`,
-      'Agree to it with --force',
-      { mounts: names },
+      `${warnings.join(' ').replace(/\.$/, '')}, and nobody can be asked`,
+      'Agree to it with --force, or mount another directory',
+      { mounts: risky.map(({ mount }) => mount.src), risks: warnings },
     );
   }
-  const warnings = names.map(
-    (src) => `${src} holds credentials (${credentialStoreOf(src)}): the agent can read them.`,
-  );
-  if (await world.prompts.confirm({ title: 'share credentials with the agent', removes: [], warnings }))
-    return;
+  if (await world.prompts.confirm({ title: 'share this with the agent', removes: [], warnings })) return;
   throw new JackinError({
     code: 'MOUNT_DECLINED',
     message: 'Nothing was started',

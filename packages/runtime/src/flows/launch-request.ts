@@ -1,14 +1,26 @@
 import { type AgentDefinition, agentArgv, findAgent } from '@jackin/agents';
-import { envReferences, type LoadedConfig, resolveTarget, type Target } from '@jackin/config';
+import {
+  configuredMounts,
+  envReferences,
+  type LoadedConfig,
+  type ResolvedRole,
+  recordedRole,
+  resolveLimits,
+  resolveTarget,
+  type Target,
+} from '@jackin/config';
 import { JackinError } from '@jackin/core';
 import { type Recipe, workdirFingerprint } from '@jackin/instance';
 import type { LaunchTarget } from '../decide/candidates.ts';
 import type { LoadRequest } from './api.ts';
-import { dockerRecipe, roleAgents } from './docker-recipe.ts';
+import { dockerRecipe } from './docker-recipe.ts';
+import { homeOf } from './home.ts';
 import { knownAgents } from './known-agents.ts';
-import { launchMounts, standaloneMountNotices } from './launch-mounts.ts';
-import { type Role, resolveRole } from './roles.ts';
+import { launchMounts, refuseReserved, standaloneMountNotices } from './launch-mounts.ts';
+import { agentsOf, type LaunchRole, launchRole, roleNotices } from './roles.ts';
 import type { World } from './world.ts';
+
+const LEAST_MEMORY_BYTES = 6 * 1024 ** 2;
 
 /** Every image has one, whatever shell the operator uses on this machine. */
 const CONTAINER_SHELL = '/bin/bash';
@@ -16,18 +28,24 @@ const CONTAINER_SHELL = '/bin/bash';
 /** A launch with every name looked up and everything checked that can be before anything is made. */
 export interface PreparedLaunch {
   target: Target;
-  role: Role;
+  role: LaunchRole;
   agent: AgentDefinition;
-  supportedAgents: string[];
   launchTarget: LaunchTarget;
   backend: Recipe['backend'];
   /** What a new session is made of. Asked for only when one is: a resumed session has its own, whatever became of the role. */
-  recipe(): Promise<Recipe>;
-  /** What the operator must hear before it starts. */
-  notices: string[];
+  make(): Promise<LaunchMaterial>;
   /** The command as it was meant, for hints; a resumed session takes no flag of its recipe. */
   invocation: string;
   startNew: string;
+}
+
+/** Everything a new instance is recorded with. */
+export interface LaunchMaterial {
+  recipe: Recipe;
+  role: { key: string; displayName: string; git: string | null; ref: string | null };
+  supportedAgents: string[];
+  /** What the operator must hear before it starts. */
+  notices: string[];
 }
 
 /**
@@ -37,19 +55,26 @@ export interface PreparedLaunch {
 export async function prepareLaunch(world: World, request: LoadRequest): Promise<PreparedLaunch> {
   const loaded = await world.config();
   const target = await resolveTarget({ target: request.target, cwd: world.cwd, loaded });
-  const role = resolveRole(request.role, target, loaded);
-  const agents = await knownAgents(world);
   const backend = chooseBackend(world, request, target, loaded);
-  const supported = role.agents ?? (backend === 'docker' ? await roleAgents(world, role) : null);
-  const agent = chooseAgent(request.agent, { ...role, agents: supported }, target, agents);
-  const mounts = await launchMounts(world, target, request);
+  const role = await launchRole(world, request, target, loaded);
+  const agents = await knownAgents(world);
+  const supported = role.known === null ? null : agentsOf(role.known, backend);
+  const agent = chooseAgent(request.agent, { key: role.key, agents: supported }, target, agents);
+  // `[docker]` counts for containers only.
+  const configured = backend === 'docker' ? await configuredMounts(loaded, target, homeOf(world)) : [];
+  const mounts = await launchMounts(world, { mounts: [...target.mounts, ...configured] }, request);
+  const limits = { ...(backend === 'docker' ? resolveLimits(loaded, target) : {}), ...request.limits };
+  if (backend === 'docker') {
+    refuseReserved(mounts);
+    refuseTooLittle(limits);
+  }
   // A process on this machine starts where the project really is.
   const workdir = backend === 'standalone' ? target.hostDir : target.workdir;
   const shell = backend === 'docker' ? CONTAINER_SHELL : world.env.SHELL;
-  const ofBackend = async () =>
+  const ofBackend = async (opened: ResolvedRole) =>
     backend === 'docker'
-      ? dockerRecipe(world, { role, agent, mounts })
-      : { user: null, image_tag: backend, role: role.source };
+      ? dockerRecipe({ role: opened, agent, mounts })
+      : { user: null, image_tag: backend, role: recordedRole(opened.source) };
   const common = {
     mounts: mounts.map((mount) => ({ ...mount })),
     env: envReferences(loaded, target, role.key).map((reference) => ({ ...reference })),
@@ -64,7 +89,6 @@ export async function prepareLaunch(world: World, request: LoadRequest): Promise
     target,
     role,
     agent,
-    supportedAgents: (supported ?? agents.map(({ id }) => id)).slice(),
     launchTarget: {
       workspaceName: target.workspaceName,
       hostWorkdirFingerprint: workdirFingerprint(target.hostDir),
@@ -72,32 +96,66 @@ export async function prepareLaunch(world: World, request: LoadRequest): Promise
       agent: agent.id,
     },
     backend,
-    async recipe() {
-      const { user, ...image } = await ofBackend();
-      const run = { limits: request.limits, ...(user === null ? {} : { user }) };
-      return { version: 1, backend, ...image, ...common, run };
+    async make() {
+      const opened = await role.open();
+      const { source, manifest } = opened;
+      const can = agentsOf(opened, backend);
+      requireSupported(agent, { key: role.key, agents: can });
+      const { user, ...image } = await ofBackend(opened);
+      const run = { limits, ...(user === null ? {} : { user }) };
+      const [git, ref] = source.kind === 'git' ? [source.git, source.branch] : [null, null];
+      return {
+        recipe: { version: 1, backend, ...image, ...common, run },
+        role: { key: role.key, displayName: manifest.displayName ?? role.key, git, ref },
+        supportedAgents: (can ?? agents.map(({ id }) => id)).slice(),
+        notices: [
+          ...(backend === 'standalone' ? standaloneMountNotices(mounts) : []),
+          ...roleNotices(opened, backend, agent.id),
+        ],
+      };
     },
-    notices: backend === 'standalone' ? standaloneMountNotices(mounts) : [],
     invocation: invocation(request, role, agent, target),
     startNew: `${invocation(request, role, agent, target)}${recipeFlags(request)}`,
   };
 }
 
+/** What every engine refuses, though only when the container is made. @throws JackinError LIMIT_INVALID */
+function refuseTooLittle({ memory_bytes: memory }: LoadRequest['limits']): void {
+  if (memory === undefined || memory >= LEAST_MEMORY_BYTES) return;
+  throw new JackinError({
+    code: 'LIMIT_INVALID',
+    message: `A container cannot live with ${memory} bytes of memory`,
+    hint: 'Give it at least 6m, as in --memory 512m or memory = "512m" of [docker.grants]',
+    details: { memory_bytes: memory, least: LEAST_MEMORY_BYTES },
+    exitCode: 2,
+  });
+}
+
+interface Supported {
+  key: string;
+  /** Null: every known one. */
+  agents: readonly string[] | null;
+}
+
 function chooseAgent(
   requested: string | null,
-  role: Role,
+  role: Supported,
   target: Target,
   agents: readonly AgentDefinition[],
 ): AgentDefinition {
-  const supported = role.agents;
-  const wanted = requested ?? target.workspace?.default_agent ?? supported?.[0] ?? agents[0]?.id ?? 'shell';
+  const wanted = requested ?? target.workspace?.default_agent ?? role.agents?.[0] ?? agents[0]?.id ?? 'shell';
   const agent = findAgent(wanted, agents);
-  if (supported === null || supported.includes(agent.id)) return agent;
+  requireSupported(agent, role);
+  return agent;
+}
+
+function requireSupported(agent: AgentDefinition, { key, agents }: Supported): void {
+  if (agents === null || agents.includes(agent.id)) return;
   throw new JackinError({
     code: 'AGENT_NOT_SUPPORTED',
-    message: `The role ${role.key} does not support the agent ${agent.id}`,
-    hint: `It supports: ${supported.join(', ')}`,
-    details: { role: role.key, agent: agent.id, supported: [...supported] },
+    message: `The role ${key} does not support the agent ${agent.id}`,
+    hint: `It supports: ${agents.join(', ')}`,
+    details: { role: key, agent: agent.id, supported: [...agents] },
     exitCode: 2,
   });
 }
@@ -119,12 +177,13 @@ function chooseBackend(
   });
 }
 
-function invocation(request: LoadRequest, role: Role, agent: AgentDefinition, target: Target): string {
+function invocation(request: LoadRequest, role: LaunchRole, agent: AgentDefinition, target: Target): string {
   return [
     'jackin load',
     role.key,
     word(request.target ?? target.label),
     `--agent ${agent.id}`,
+    ...(request.roleBranch == null ? [] : [`--role-branch ${word(request.roleBranch)}`]),
     ...(request.backend === null ? [] : [`--backend ${request.backend}`]),
     ...(request.detach ? ['--detach'] : []),
   ].join(' ');

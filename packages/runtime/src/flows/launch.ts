@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type EventSink, JackinError, newInstanceId, newNonce, toJackinError } from '@jackin/core';
-import { baseName, derivedNames, type Manifest, type Recipe } from '@jackin/instance';
+import { baseName, derivedNames, type Manifest } from '@jackin/instance';
 import type { EngineFact } from '../backend.ts';
 import { planLaunch } from '../decide/plan-launch.ts';
 import { planLaunchFailure } from '../decide/plan-launch-failure.ts';
 import type { Plan, Step, StepOp } from '../plan.ts';
 import { sessionRequest } from './conversation.ts';
 import { removeDeadLocks } from './dead-locks.ts';
-import type { PreparedLaunch } from './launch-request.ts';
+import type { LaunchMaterial, PreparedLaunch } from './launch-request.ts';
 import { withInstanceLock } from './locking.ts';
 import { prepareSession } from './prepare-session.ts';
 import { requireEngine } from './require-engine.ts';
@@ -24,10 +24,10 @@ export interface Launched {
 export function launchPlan(
   world: World,
   prepared: PreparedLaunch,
-  recipe: Recipe,
+  { recipe, role, supportedAgents }: LaunchMaterial,
   engine: EngineFact | null = null,
 ): Plan {
-  const { target, role, agent, launchTarget, supportedAgents } = prepared;
+  const { target, agent, launchTarget } = prepared;
   const instanceId = newInstanceId();
   const base = baseName({ instanceId, workspace: target.workspaceName, role: role.key });
   return planLaunch({
@@ -40,7 +40,7 @@ export function launchPlan(
     workspaceLabel: target.label,
     workdir: recipe.workdir,
     hostWorkdirFingerprint: launchTarget.hostWorkdirFingerprint,
-    role: { key: role.key, displayName: role.displayName, git: role.git },
+    role,
     supportedAgents,
     recipe,
     engine,
@@ -58,14 +58,14 @@ export async function launch(
   prepared: PreparedLaunch,
   onRecorded: () => void = () => undefined,
 ): Promise<Launched> {
-  const recipe = await prepared.recipe();
+  const material = await prepared.make();
   const engine = await requireEngine(world, prepared.backend);
   await removeDeadLocks(world);
-  for (const message of prepared.notices) {
+  for (const message of material.notices) {
     world.events({ type: 'notice', level: 'warn', code: 'NOT_ENFORCED', message });
   }
   for (let attempt = 1; ; attempt += 1) {
-    const plan = launchPlan(world, prepared, recipe, engine);
+    const plan = launchPlan(world, prepared, material, engine);
     await prepareSession(world, plan);
     try {
       return await carryOut(world, plan, onRecorded);
@@ -157,7 +157,7 @@ async function rollBack(
 /** An instance is built from what it was prepared with: a role that had to be corrected is another one. */
 function again({ code }: JackinError, id: string | null): string {
   return code === 'IMAGE_BUILD_FAILED'
-    ? `Once the role is as it should be, start anew with: jackin load --new. If only the engine was in trouble: jackin resume ${id}`
+    ? `Then start anew with: jackin load --new - or, if only the engine was in trouble, jackin resume ${id}`
     : `Try it again with: jackin resume ${id}`;
 }
 

@@ -48,7 +48,7 @@ async function preview(world: World, request: LoadRequest, prepared: PreparedLau
   if (choice.action !== 'resume') {
     return {
       kind: 'plan',
-      document: { plan: launchPlan(world, prepared, await prepared.recipe()) },
+      document: { plan: launchPlan(world, prepared, await prepared.make()) },
       exitCode: 0,
     };
   }
@@ -95,8 +95,9 @@ async function startNew(
 
 async function resumeCandidate(world: World, request: LoadRequest, instanceId: string): Promise<FlowResult> {
   const { container_base: base } = await namedInstance(world, instanceId);
-  if (request.mounts.length > 0 || Object.keys(request.limits).length > 0 || request.command.length > 0) {
-    const message = `${base} keeps the mounts, limits and command of its first launch; those given now are for a new session`;
+  const { mounts, limits, command, roleBranch } = request;
+  if (mounts.length > 0 || Object.keys(limits).length > 0 || command.length > 0 || roleBranch != null) {
+    const message = `${base} keeps the role, mounts, limits and command of its first launch; those given now are for a new session`;
     world.events({ type: 'notice', level: 'warn', code: 'RECIPE_KEPT', message });
   }
   const { document, sessionId } = await restoreInstance(world, base, request);

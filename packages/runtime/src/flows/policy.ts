@@ -1,6 +1,6 @@
 import { resolveExitPolicy } from '@jackin/config';
 import type { Manifest } from '@jackin/instance';
-import type { ExitPolicy } from '../decide/decide-exit.ts';
+import type { ExitPolicy } from '../decide/exit-policy-table.ts';
 import type { PolicyFlag } from './api.ts';
 import type { World } from './world.ts';
 
@@ -12,6 +12,6 @@ export async function exitPolicyOf(world: World, manifest: Manifest, flag: Polic
   if (flag !== null) return { value: flag, source: 'flag' };
   const loaded = await world.config();
   const name = manifest.workspace_name;
-  const workspace = name === null ? null : (loaded.workspaces.get(name) ?? null);
+  const workspace = name === null ? null : (loaded.workspaces.get(name) ?? ('missing' as const));
   return resolveExitPolicy({ flag, workspace, global: loaded.config });
 }

@@ -67,7 +67,10 @@ describe('a clean end, by policy, mounts and terminal', () => {
   test('a clean-up that was interrupted is finished, unless the policy is to keep', () => {
     const classification: Ended = { ...CLEAN_END, clean: false, status: 'purged', exit_flow: false };
     for (const policy of [ask, clean, flagClean]) {
-      expect(decide({ classification, policy, isolated: [mount('unknown')] })).toEqual({ action: 'clean' });
+      expect(decide({ classification, policy, isolated: [mount('unknown')] })).toEqual({
+        action: 'clean',
+        reason: 'its clean-up had begun',
+      });
     }
     for (const policy of [keep, flagKeep]) {
       expect(decide({ classification, policy })).toMatchObject({ action: 'record', status: 'purged' });
@@ -77,13 +80,20 @@ describe('a clean end, by policy, mounts and terminal', () => {
 
   test('the question lists what is not clean and nothing else', () => {
     const decision = decide({ isolated: ['clean', 'dirty', 'unknown'].map((v) => mount(v as 'clean')) });
-    expect(decision).toEqual({ action: 'ask', unfinished: [mount('dirty'), mount('unknown')] });
+    expect(decision).toEqual({
+      action: 'ask',
+      unfinished: [mount('dirty'), mount('unknown')],
+      reason: '2 isolated mounts have unfinished work.',
+    });
   });
 
   test('the answer of the operator decides', () => {
     const isolated = [mount('dirty')];
     expect(decide({ isolated, choice: 'keep' })).toMatchObject({ action: 'keep', intent: 'operator' });
-    expect(decide({ isolated, choice: 'clean' })).toEqual({ action: 'clean' });
+    expect(decide({ isolated, choice: 'clean' })).toEqual({
+      action: 'clean',
+      reason: 'the operator chose to clean it up',
+    });
     expect(decide({ isolated, choice: 'keep', policy: clean })).toMatchObject({ action: 'keep' });
   });
 

@@ -22,6 +22,15 @@ const GONE = { container: { state: 'missing' } } as const;
 const present = (image_id: string): ImageFact => ({ state: 'present', image_id });
 const missing: ImageFact = { state: 'missing' };
 
+const RAN = {
+  session_id: 's1',
+  name: 'claude',
+  agent_runtime: 'claude',
+  tmux_name: '',
+  created_at: STARTED,
+  status: 'ended',
+};
+
 const restore = (facts: InstanceFacts, more: { startFailure?: string; changedPaths?: string[] } = {}) =>
   planRestore({ ...CALL, facts, session: SESSION, ...more });
 const docker = (change: FactChange) => restore(factsOf('docker', change));
@@ -236,13 +245,13 @@ describe('tier 2', () => {
       const create = planOf(result).steps.find((step) => step.op === 'create_resources');
       expect(create).toMatchObject({ recipe: { image_id: null } });
       // One that ran had an image.
-      facts.manifest.status = 'crashed';
+      facts.manifest.sessions = [RAN];
       expect(codeOf(restore(facts))).toBe(byTag.state === 'missing' ? 'IMAGE_GONE' : 'needs_consent');
     },
   );
 
   test('a tag is trusted without a recorded id only with consent', () => {
-    const facts = factsOf('docker', { observation: GONE });
+    const facts = factsOf('docker', { manifest: { sessions: [RAN] }, observation: GONE });
     delete facts.manifest.image_id;
     if (facts.manifest.recipe) facts.manifest.recipe.image_id = null;
     expect(restore(facts)).toMatchObject({ outcome: 'needs_consent', plan: { tier: 2 } });

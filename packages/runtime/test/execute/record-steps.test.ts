@@ -109,3 +109,21 @@ describe('the launch configuration of the capsule', () => {
     expect(second).not.toHaveProperty('session');
   });
 });
+
+describe('recording another name of the workspace', () => {
+  it('changes the name and the label, and is skipped for an instance of another workspace', async () => {
+    const before = await manifest();
+    const from = before?.workspace_name ?? 'proj';
+    await scratch.store.update(subject.base, (one) => ({ ...one, workspace_name: from }));
+    await run({ op: 'record_workspace', name: 'site', from });
+    expect(await manifest()).toMatchObject({
+      workspace_name: 'site',
+      workspace_label: 'site',
+      status: before?.status,
+      host_workdir_fingerprint: before?.host_workdir_fingerprint,
+    });
+    const receipt = await run({ op: 'record_workspace', name: 'third', from });
+    expect(receipt.steps).toMatchObject([{ state: 'skipped' }]);
+    expect(await manifest()).toMatchObject({ workspace_name: 'site' });
+  });
+});

@@ -1,5 +1,6 @@
 import type { ExileDocument, FlowResult, PlansDocument, ResumeAllDocument } from '@jackin/runtime';
 import { lines, painter, printable, type TextOptions } from '../text.ts';
+import { renderConfiguration } from './configuration.ts';
 import { renderDoctor } from './doctor.ts';
 import { renderEnd, renderLoad, renderResume } from './outcome.ts';
 import { renderPlan } from './plan.ts';
@@ -26,8 +27,8 @@ export function renderResult(result: FlowResult, options: TextOptions & { detail
       return renderPlan(result.document, options);
     case 'plans':
       return renderPlans(result.document, options);
-    case 'cancelled':
-      return lines('Cancelled: nothing was changed.');
+    default:
+      return renderConfiguration(result, options);
   }
 }
 

@@ -2,9 +2,10 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { roleInvalid } from '@jackin/config';
 import { fileSystemError } from '@jackin/core';
 import type { RoleDirectory } from './role-directory.ts';
-import { roleChanged, roleInvalid } from './role-errors.ts';
+import { roleChanged } from './role-errors.ts';
 
 /** One thing of the build context; `path` is relative, with `/`. */
 export type ContextEntry = { path: string; mode: number; uid: number; gid: number } & (

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { locateRole } from '@jackin/config';
 import { acquireLock, type Clock, type EventSink, JackinError, type JackinPaths } from '@jackin/core';
 import type { ImageBase, StartContext } from '../../backend.ts';
 import { userOf } from '../container-user.ts';
@@ -9,8 +10,8 @@ import { basesLabel, ensureBases } from './bases.ts';
 import { labelInstruction } from './derive.ts';
 import { BASES_LABEL, type ImageIdentity, imageLabels, lookAtImage } from './existing-image.ts';
 import { describeImage, type ImageDescription } from './plan-image.ts';
-import { locateRole } from './role-directory.ts';
-import { roleChanged } from './role-errors.ts';
+import { SHIPPED_ROLES } from './role-directory.ts';
+import { roleDiffers } from './role-errors.ts';
 import { BUILD_MS, runBuild } from './run-build.ts';
 
 export interface ImagesOptions {
@@ -54,14 +55,19 @@ async function ensure(
   const { recipe, ref, signal } = context;
   const identity = { roleKey: ref.manifest.role_key };
   const image = await describeImage({
-    roleDir: locateRole(recipe.role.source, options),
+    roleDir: await locateRole(recipe.role, {
+      ...options,
+      shippedRoles: options.shippedRoles ?? SHIPPED_ROLES,
+      signal,
+    }),
     roleKey: identity.roleKey,
     user: userOf(recipe),
+    commit: recipe.role.commit ?? null,
     args: recipe.build?.args ?? {},
   });
   const recorded = recipe.build?.context_hash ?? null;
   if (recorded !== null && recorded !== image.context_hash) {
-    throw roleChanged(image.context.dir, 'it is not what this instance was prepared with');
+    throw roleDiffers(image.context.dir, ref);
   }
   const target = { ...identity, contextHash: image.context_hash };
   const look = await lookAtImage(engine, image.image_tag, target, { signal });

@@ -1,3 +1,3 @@
 export { createImages, type Images, type ImagesOptions } from './images.ts';
 export { describeImage } from './plan-image.ts';
-export { locateRole, openRole, SHIPPED_ROLES } from './role-directory.ts';
+export { openRole, SHIPPED_ROLES } from './role-directory.ts';

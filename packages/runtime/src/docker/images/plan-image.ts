@@ -1,18 +1,19 @@
-import { JackinError, type Owner } from '@jackin/core';
+import { type RoleManifest, roleInvalid, roleUnsupported } from '@jackin/config';
+import type { Owner } from '@jackin/core';
 import { type ContextEntry, walkContext } from './context.ts';
 import { contentHash, contextHash } from './context-hash.ts';
 import { deriveDockerfile } from './derive.ts';
 import { imageReferences } from './dockerfile.ts';
 import { checkRoleKey, imageTag } from './image-name.ts';
 import { openRole, type RoleDirectory } from './role-directory.ts';
-import { roleInvalid } from './role-errors.ts';
-import type { RoleManifest } from './role-manifest.ts';
 
 export interface ImageRequest {
   roleDir: string;
   roleKey: string;
   /** Who the instance runs as. */
   user: Owner;
+  /** The commit its directory is an export of; without one it is a plain directory. */
+  commit?: string | null;
   /** Build arguments. They can be read from the image: never a secret. */
   args: Readonly<Record<string, string>>;
 }
@@ -46,7 +47,8 @@ export async function describeImage(request: ImageRequest): Promise<ImageDescrip
   const { roleKey, user, args } = request;
   checkRoleKey(roleKey);
   const role = await openRole(request.roleDir);
-  refuseUnsupported(role);
+  const { unsupported } = role.manifest;
+  if (unsupported.length > 0) throw roleUnsupported(role.dir, unsupported);
   const references = imageReferences(role.parsed, { ...args });
   checkReferences(role, references.refs);
   const entries = await walkContext(role);
@@ -59,7 +61,7 @@ export async function describeImage(request: ImageRequest): Promise<ImageDescrip
   };
   const hash = contextHash({ ...content, derived, args, roleKey });
   return {
-    image_tag: imageTag(roleKey, hash),
+    image_tag: imageTag(roleKey, { commit: request.commit ?? null, hash }),
     content_hash: contentHash(content),
     context_hash: hash,
     dockerfile: derived,
@@ -71,18 +73,6 @@ export async function describeImage(request: ImageRequest): Promise<ImageDescrip
     manifest: role.manifest,
     context: { dir: role.dir, entries },
   };
-}
-
-/** Never ignored: what a role asks for may be what keeps it safe. */
-function refuseUnsupported(role: RoleDirectory): void {
-  const { unsupported } = role.manifest;
-  if (unsupported.length === 0) return;
-  throw new JackinError({
-    code: 'ROLE_UNSUPPORTED',
-    message: `The role in ${role.dir} asks for what this version cannot do: ${unsupported.join(', ')}.`,
-    hint: 'Take these fields out of its jackin.role.toml, or use a role without them.',
-    details: { directory: role.dir, fields: unsupported },
-  });
 }
 
 /** They are recorded in a label, and passed on to the engine as they are. */

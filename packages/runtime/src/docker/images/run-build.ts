@@ -158,9 +158,9 @@ function buildFailed(request: BuildRequest, reason: string, progress: BuildProgr
 
 function hintFor(file: string, step: string | null, exitCode: number | null): string {
   if (step?.includes(OWN_STEP_NAME)) {
-    return `Use a FROM in ${file} that has /bin/sh, mkdir, chown and chmod, then run the same command again.`;
+    return `Use a FROM in ${file} that has /bin/sh, mkdir, chown and chmod.`;
   }
   // A step that ran and failed, or a text that is no Dockerfile; else it may be the engine's trouble.
-  if (exitCode !== null || step === null) return `Correct ${file}, then run the same command again.`;
-  return `Correct ${file}, or what the engine complains of (\`jackin doctor\`), then run the same command again.`;
+  if (exitCode !== null || step === null) return `Correct ${file}.`;
+  return `Correct ${file}, or what the engine complains of (\`jackin doctor\`).`;
 }

@@ -20,12 +20,15 @@ beforeEach(async () => {
 });
 afterEach(() => dispose());
 
-const describeRole = (over: { uid?: number; args?: Record<string, string>; roleKey?: string } = {}) =>
+const describeRole = (
+  over: { uid?: number; args?: Record<string, string>; roleKey?: string; commit?: string } = {},
+) =>
   describeImage({
     roleDir: dir,
     roleKey: over.roleKey ?? 'mine',
     user: { uid: over.uid ?? 1000, gid: 1000 },
     args: over.args ?? {},
+    commit: over.commit ?? null,
   });
 const hashOf = async (over = {}) => (await describeRole(over)).context_hash;
 
@@ -135,6 +138,9 @@ describe('the hash of a context', () => {
     await sampleRole();
     const { context_hash: hash, image_tag: tag } = await describeRole({ roleKey: 'ChainArgos/agent-brown' });
     expect(tag).toBe(`jk_chainargos_agent-brown:${hash.slice(0, 12)}`);
+    const commit = 'abcdef0123456789abcdef0123456789abcdef01';
+    const pinned = await describeRole({ roleKey: 'ChainArgos/agent-brown', commit });
+    expect(pinned).toMatchObject({ image_tag: 'jk_chainargos_agent-brown:abcdef0', context_hash: hash });
     expect((await refusal(describeRole({ roleKey: 'no "key"' }))).code).toBe('ROLE_INVALID');
   });
 });

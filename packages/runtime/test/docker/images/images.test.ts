@@ -4,6 +4,7 @@ import type { JackinEvent } from '@jackin/core';
 import { beforeEach, expect, it } from '@jest/globals';
 import { describeOnEngine } from '../../../../../tools/docker-lab/suite.ts';
 import { describeImage } from '../../../src/docker/images/index.ts';
+import { gitRole } from '../../flows/git-role.ts';
 import { roleBuilder, USER } from './role-builder.ts';
 import { BASE, refusal, writeRole } from './support.ts';
 
@@ -46,6 +47,24 @@ await describeOnEngine('disaster', 'The image of a role', (lab) => {
         'jackin.role': 'shell',
         'jackin.context': expect.stringMatching(/^[0-9a-f]{64}$/),
       });
+    },
+    TEST_MS,
+  );
+
+  it(
+    'from a repository is built from its recorded commit, which is its tag, whatever the repository is at by now',
+    async () => {
+      const repository = gitRole(role);
+      const recorded = { source: repository.url, ref: null, commit: repository.first };
+      const { commit } = repository;
+      commit({ Dockerfile: `FROM ${BASE}\nRUN exit 9\n`, 'jackin.role.toml': 'version = "v2"\n' });
+      const built = await build(recorded);
+      expect(built).toMatchObject({
+        built: true,
+        image_tag: `jk_${basename(role)}:${repository.first.slice(0, 7)}`,
+      });
+      expect(await build(recorded)).toMatchObject({ built: false, image_id: built.image_id });
+      expect(builder.builds()).toBe(1);
     },
     TEST_MS,
   );

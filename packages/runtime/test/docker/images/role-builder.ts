@@ -20,7 +20,11 @@ export function roleBuilder(lab: () => Engine) {
     await root.dispose();
   });
 
-  const ensure = (source: string, user = USER, recorded?: Parameters<typeof launchOf>[2]) => {
+  const ensure = (
+    source: Parameters<typeof launchOf>[0],
+    user = USER,
+    recorded?: Parameters<typeof launchOf>[2],
+  ) => {
     const { images, events } = imagesIn(root.dir);
     return { events, result: images.ensure(counted.engine, launchOf(source, user, recorded)) };
   };

@@ -41,19 +41,20 @@ export async function refusal(call: Promise<unknown>): Promise<JackinError> {
 
 /** What a launch hands to the image port. */
 export function launchOf(
-  source: string,
+  source: string | Recipe['role'],
   user: string,
   build: Recipe['build'] = { args: {} },
   signal = AbortSignal.timeout(280_000),
 ): StartContext {
+  const role = typeof source === 'string' ? { source } : source;
   const recipe = {
     version: 1,
     backend: 'docker',
-    role: { source },
+    role,
     build,
     run: { user, limits: {} },
   } as unknown as Recipe;
-  const manifest = { role_key: source.replace('builtin:', '').split('/').at(-1) } as Manifest;
+  const manifest = { role_key: role.source.replace('builtin:', '').split('/').at(-1) } as Manifest;
   return {
     ref: { instance_id: 'k7p9m2xq', container_base: 'jk-k7p9m2xq-role', manifest },
     recipe,
