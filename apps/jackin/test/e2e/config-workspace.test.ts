@@ -153,12 +153,13 @@ describe('workspace remove', () => {
       join(sandbox.state, 'data', instance.base, '.jackin/instance.json'),
       'utf8',
     );
+    await jackin('workspace', 'edit', 'app', '--exit-policy', 'clean');
     const refused = await sandbox.jackin(['workspace', 'remove', 'app']);
     expect([refused.code, refused.stderr]).toEqual([
       3,
       expect.stringContaining('jackin workspace remove app --yes'),
     ]);
-    const effect = `stays: jackin resume ${instance.id}; its exit policy is ask then, not keep`;
+    const effect = `stays: jackin resume ${instance.id}; its exit policy is keep then, not clean`;
     const removed = (await jackin('workspace', 'remove', 'app', '--yes', '--json')).json().data;
     expect(removed).toMatchObject({
       action: 'removed',
@@ -174,7 +175,10 @@ describe('workspace remove', () => {
 
 describe('the exit policy', () => {
   const ends = async (...more: string[]): Promise<{ outcome: string; policy: unknown }> => {
-    const { id } = await loaded(more.length === 0 ? ['shell', sandbox.root] : more);
+    // A directory of no workspace.
+    const other = join(sandbox.root, 'other');
+    mkdirSync(other, { recursive: true });
+    const { id } = await loaded(more.length === 0 ? ['shell', other] : more);
     const stopped = await sandbox.jackin(['stop', id, '--json']);
     const { outcome, policy } = stopped.json().data;
     return { outcome, policy };

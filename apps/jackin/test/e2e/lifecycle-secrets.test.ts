@@ -23,7 +23,8 @@ beforeEach(() => {
   canary = `canary${randomBytes(16).toString('hex')}`;
   env = { CANARY: canary };
   terminals = [];
-  sandbox.writeConfig('[env]\nTOKEN = "$CANARY"\n');
+  // Of the newest version: there is nothing to bring up to date before the launch is refused.
+  sandbox.writeConfig('version = "v1alpha10"\n\n[env]\nTOKEN = "$CANARY"\n');
 });
 afterEach(async () => {
   for (const terminal of terminals) terminal.close();

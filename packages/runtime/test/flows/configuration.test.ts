@@ -152,7 +152,7 @@ describe('a workspace with an instance', () => {
       {
         title: 'remove the workspace app',
         removes: [file],
-        warnings: [`${base} (running) stays: jackin resume ${id}; its exit policy is ask then, not keep`],
+        warnings: [`${base} (running) stays: jackin resume ${id}`],
       },
     ]);
     const before = await lab.manifest(base);

@@ -62,7 +62,7 @@ async function policyChange(world: World, name: string): Promise<string> {
   try {
     const { config, workspaces } = await world.config();
     const now = resolveExitPolicy({ flag: null, workspace: workspaces.get(name) ?? null, global: config });
-    const then = resolveExitPolicy({ flag: null, workspace: null, global: config });
+    const then = resolveExitPolicy({ flag: null, workspace: 'missing', global: config });
     return now.value === then.value ? '' : `; its exit policy is ${then.value} then, not ${now.value}`;
   } catch {
     return '';
