@@ -34,7 +34,11 @@ export const workspaceFlags = {
   }),
   'default-agent': Flags.string({ description: 'Agent of a load that names none.', helpValue: 'AGENT' }),
   backend: Flags.string({ description: 'Where its sessions run.', options: ['docker', 'standalone'] }),
-  'git-pull': Flags.boolean({ description: 'Whether to pull when a session starts.', allowNo: true }),
+  'git-pull': Flags.boolean({
+    description:
+      'Whether to pull when a session starts: kept for later versions, without effect in this one.',
+    allowNo: true,
+  }),
   'exit-policy': Flags.string({
     description: 'What becomes of a session that ended.',
     options: [...POLICIES],

@@ -4,6 +4,7 @@ import { envReserved } from '../env/references.ts';
 import { type ConfigSource, configInvalid, type FieldIssue, locate } from '../errors.ts';
 import { type CrossChecks, checkGlobal, checkWorkspace } from '../schema/cross-checks.ts';
 import { validGlobal, validWorkspace } from '../schema/validate.ts';
+import { untrusted } from './untrust.ts';
 
 /** A file in the newest form before an edit; `text` is empty when there is none yet. */
 export interface Editable {
@@ -24,7 +25,9 @@ export function editedText(file: Editable, wanted: Edits): string {
   const { source } = file;
   const edits = typeof wanted === 'function' ? wanted(parseToml(file.text)) : wanted;
   refuseKeys(file, edits);
-  const text = apply(file, edits);
+  const asked = apply(file, edits);
+  const text =
+    file.kind === 'config' ? apply({ ...file, text: asked }, untrusted(file.text, asked, edits)) : asked;
   if (text === file.text && text !== '') return text;
   const checks = checked({ ...file, text });
   refuseReserved(source, checks.reserved);

@@ -30,12 +30,20 @@ export async function migrateOperatorFiles(
   });
 }
 
-/** What was written, or would be. Workspaces first: `config.toml` loses a table only once its file is on the disk. */
+/**
+ * What was written, or would be. Workspaces first: `config.toml` loses a table only once its file is on the disk.
+ * Nothing is written when any of them cannot be understood.
+ * @throws JackinError `CONFIG_INVALID`, and what writing throws
+ */
 export async function writeOperatorFiles(
   files: OperatorFiles,
   { dryRun = false }: { dryRun?: boolean } = {},
 ): Promise<MigratedFile[]> {
   const written = outdated(files);
+  for (const file of written) {
+    if (file.kind === 'config') validGlobal(file);
+    else validWorkspace(file);
+  }
   if (!dryRun) for (const { file, text } of written) await writeConfigFile(file, text);
   return written.map(({ file, from, to }) => ({ file, from, to }));
 }

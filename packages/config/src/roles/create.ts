@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { errorCode, fileSystemError, JackinError } from '@jackin/core';
+import { literal } from '../document/index.ts';
 import { MANIFEST_VERSION } from '../version.ts';
 import { openRoleFiles } from './directory.ts';
 import { ROLE_MANIFEST } from './manifest.ts';
@@ -29,14 +30,15 @@ export async function createRole(dir: string, name: string | null = null): Promi
       await writeFile(join(target, path), text, { flag: 'wx', mode: 0o644 });
       written.push(path);
     }
+    const { dir: made } = await openRoleFiles(target);
+    return { dir: made, files: Object.keys(files) };
   } catch (error) {
     // Of a role that is not whole nothing stays; what was there before is not touched.
     for (const path of written) await rm(join(target, path), { force: true }).catch(() => {});
+    if (error instanceof JackinError) throw error;
     if (errorCode(error) === 'ENOTDIR' || errorCode(error) === 'EEXIST') throw exists(target);
     throw fileSystemError(error, target, 'write');
   }
-  const { dir: made } = await openRoleFiles(target);
-  return { dir: made, files: Object.keys(files) };
 }
 
 function exists(dir: string): JackinError {
@@ -56,7 +58,7 @@ dockerfile = "Dockerfile"
 agents = ["shell"]
 
 [identity]
-name = ${JSON.stringify(title)}
+name = ${literal(title)}
 `,
     Dockerfile: `FROM debian:bookworm-slim
 

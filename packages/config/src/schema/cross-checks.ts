@@ -1,6 +1,8 @@
+import { JackinError } from '@jackin/core';
 import { reservedNames } from '../env/references.ts';
 import type { FieldIssue } from '../errors.ts';
 import { absoluteFix, isRooted, mountIssues, notAbsolute, samePlace } from '../mounts.ts';
+import { gitSource } from '../roles/git-source.ts';
 import type { GlobalConfig } from './global.ts';
 import { unenforcedGrants } from './grants.ts';
 import { agentAuthTables, type DockerConfig } from './shared.ts';
@@ -23,6 +25,7 @@ export function checkGlobal(config: GlobalConfig): CrossChecks {
         ? [{ path, reason: 'has both git and path', fix: 'Keep one of the two.' }]
         : []),
       ...rooted([...path, 'path'], role.path),
+      ...repository(key, role.git),
     ];
   });
   return {
@@ -30,6 +33,24 @@ export function checkGlobal(config: GlobalConfig): CrossChecks {
     reserved: reservedNames(config),
     unenforced: unenforcedGrants(config.docker),
   };
+}
+
+/** An address that could not be used is not written down either: it may hold a password. */
+function repository(key: string, git: string | undefined): FieldIssue[] {
+  if (git === undefined) return [];
+  try {
+    gitSource(key, git);
+    return [];
+  } catch (error) {
+    if (!(error instanceof JackinError)) throw error;
+    return [
+      {
+        path: ['roles', key, 'git'],
+        reason: error.message.replace(/\.$/, ''),
+        fix: error.hint ?? 'Correct it.',
+      },
+    ];
+  }
 }
 
 /** The rules between the fields of a workspace (docs/configuration.md#workspaces). */

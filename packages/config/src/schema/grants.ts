@@ -31,6 +31,19 @@ export function resolveLimits(
   };
 }
 
+const GRANTS: ReadonlySet<string> = new Set([
+  'memory',
+  'cpus',
+  'pids',
+  'network',
+  'allowed_hosts',
+  'dind',
+  'user',
+  'sudo',
+  'nofile',
+  'capabilities_add',
+]);
+
 /** Grants that ask for more, or for less, than every instance of this version gets. */
 export function unenforcedGrants({ profile, grants = {} }: DockerConfig): FieldIssue[] {
   const {
@@ -42,7 +55,9 @@ export function unenforcedGrants({ profile, grants = {} }: DockerConfig): FieldI
     nofile,
     capabilities_add: added = [],
   } = grants;
+  const unknown = Object.keys(grants).filter((key) => !GRANTS.has(key));
   const asked: [boolean, ...string[]][] = [
+    ...unknown.map((key): [boolean, ...string[]] => [true, 'grants', key]),
     [profile !== undefined && profile !== 'standard', 'profile'],
     [network !== undefined && network !== 'open', 'grants', 'network'],
     [hosts.length > 0, 'grants', 'allowed_hosts'],

@@ -34,7 +34,7 @@ function described(issue: z.core.$ZodIssue, path: (string | number)[], value: un
       const { name, example } = TYPES[issue.expected] ?? { name: issue.expected, example: '…' };
       if (value === undefined) return missing(key, example);
       const reason = isDefault(issue)
-        ? `expected ${name}${found === '' ? `, found ${kindOf(value)}` : found}`
+        ? `expected ${name}${found === '' || name === 'a table' ? `, found ${kindOf(value)}` : found}`
         : issue.message;
       return { reason, fix: `Write ${assignment(path, example)}.` };
     }

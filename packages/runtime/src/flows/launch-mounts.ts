@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { type MountSpec, parseMount, type Target } from '@jackin/config';
 import { fileSystemError, JackinError } from '@jackin/core';
 import { isReservedDestination } from '../decide/reserved-destination.ts';
@@ -20,8 +20,13 @@ export async function launchMounts(
   request: Pick<LoadRequest, 'mounts' | 'mountIsolation' | 'force'>,
 ): Promise<MountSpec[]> {
   const base = { cwd: world.cwd, home: homeOf(world) };
-  const extra = request.mounts.map((text) => parseMount(text, base));
-  for (const { src } of extra) await requireSource(src);
+  const extra: MountSpec[] = [];
+  for (const text of request.mounts) {
+    const typed = parseMount(text, base);
+    await requireSource(typed.src);
+    // What is judged is what is mounted, wherever a link leads by then.
+    extra.push({ ...typed, src: await realpath(typed.src) });
+  }
   const mounts = withIsolation([...target.mounts, ...extra], request.mountIsolation);
   refuseDoubles(mounts);
   refuseIsolation(mounts);

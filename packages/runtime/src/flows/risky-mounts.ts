@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { credentialStoreOf, credentialStores, isInside, type MountSpec } from '@jackin/config';
 import type { JackinPaths } from '@jackin/core';
@@ -18,27 +18,54 @@ export interface RiskOptions {
 export async function mountRisks({ src }: Pick<MountSpec, 'src'>, options: RiskOptions): Promise<string[]> {
   const { paths, home, engineSockets } = options;
   const risks: string[] = [];
-  const store = credentialStoreOf(src) ?? (await storeInside(src, home));
+  const sources = await namesOf(src);
+  const typed = sources.map(credentialStoreOf).find((store) => store !== null) ?? null;
+  const store = typed ?? (await storeAmong(sources, home));
   if (store !== null) risks.push(`${src} holds credentials (${store}): the agent can read them.`);
-  const own = [paths.homeDir, paths.configDir].find((dir) => isInside(src, dir) || isInside(dir, src));
-  if (own !== undefined && (isInside(src, own) || (await exists(own)))) {
+  for (const own of [paths.homeDir, paths.configDir]) {
+    const names = await namesOf(own);
+    const inside = reaches(names, sources);
+    if (!inside && !(reaches(sources, names) && (await exists(own)))) continue;
     risks.push(
       `${src} holds what jackin keeps in ${own}: the agent could change other sessions and settings.`,
     );
+    break;
   }
-  const socket = engineSockets.find((path) => isInside(path, src));
-  if ((await isSocket(src)) || (socket !== undefined && (await isSocket(socket)))) {
+  if ((await isSocket(src)) || (await socketAmong(sources, engineSockets))) {
     risks.push(`${src} leads to a container engine or another service: the agent could leave its container.`);
   }
   return risks;
 }
 
-async function storeInside(src: string, home: string): Promise<string | null> {
+/** A path as it is written and as it is without links: either may be what somebody named. */
+async function namesOf(path: string): Promise<string[]> {
+  const real = await realpath(path).catch(() => path);
+  return real === path ? [path] : [path, real];
+}
+
+/** Whether one of `paths` is one of `directories` or lies in it. */
+function reaches(directories: readonly string[], paths: readonly string[]): boolean {
+  return directories.some((directory) => paths.some((path) => isInside(path, directory)));
+}
+
+/** The store one of the sources contains, or lies in by way of a link. */
+async function storeAmong(sources: readonly string[], home: string): Promise<string | null> {
   for (const store of credentialStores) {
     const path = join(home, store);
-    if (isInside(path, src) && (await exists(path))) return store;
+    if (!(await exists(path))) continue;
+    const names = [
+      ...new Set([...(await namesOf(path)), ...(await namesOf(home)).map((at) => join(at, store))]),
+    ];
+    if (reaches(sources, names) || reaches(names, sources)) return store;
   }
   return null;
+}
+
+async function socketAmong(sources: readonly string[], sockets: readonly string[]): Promise<boolean> {
+  for (const socket of sockets) {
+    if (reaches(sources, await namesOf(socket)) && (await isSocket(socket))) return true;
+  }
+  return false;
 }
 
 async function exists(path: string): Promise<boolean> {

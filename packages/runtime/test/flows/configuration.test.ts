@@ -117,19 +117,29 @@ describe('a workspace with an instance', () => {
     });
   });
 
-  test('is brought to the end when only the file was renamed', async () => {
-    await rm(join(lab.paths.configDir, 'workspaces/app.toml'));
-    await expect(
-      lab.jackin().workspaces.rename({ from: 'app', to: 'site', dryRun: false }),
-    ).rejects.toMatchObject({ code: 'WORKSPACE_NOT_FOUND' });
-    await app();
-    const text = await readFile(join(lab.paths.configDir, 'workspaces/app.toml'), 'utf8');
-    await rm(join(lab.paths.configDir, 'workspaces/app.toml'));
-    await lab.workspace('site', text);
-    expect(
-      edited(await lab.jackin().workspaces.rename({ from: 'app', to: 'site', dryRun: false })).instances,
-    ).toMatchObject([{ instance_id: id, done: true }]);
+  test('is brought to the end when only the record was written', async () => {
+    const workspaces = () => lab.jackin().workspaces;
+    const file = (name: string) => join(lab.paths.configDir, `workspaces/${name}.toml`);
+    const text = await readFile(file('app'), 'utf8');
+    await workspaces().rename({ from: 'app', to: 'site', dryRun: false });
+    await rm(file('site'));
+    await lab.workspace('app', text);
+    const { action, instances } = edited(
+      await workspaces().rename({ from: 'app', to: 'site', dryRun: false }),
+    );
+    expect({ action, instances }).toEqual({ action: 'renamed', instances: [] });
+    expect(await readFile(file('site'), 'utf8')).toBe(text);
     expect((await lab.manifest(base)).workspace_name).toBe('site');
+  });
+
+  test('is never handed to another workspace that is there, not even when its own is gone', async () => {
+    const file = join(lab.paths.configDir, 'workspaces/app.toml');
+    await lab.workspace('other', await readFile(file, 'utf8'));
+    const rename = () => lab.jackin().workspaces.rename({ from: 'app', to: 'other', dryRun: false });
+    await expect(rename()).rejects.toMatchObject({ code: 'WORKSPACE_EXISTS' });
+    await rm(file);
+    await expect(rename()).rejects.toMatchObject({ code: 'WORKSPACE_NOT_FOUND' });
+    expect((await lab.manifest(base)).workspace_name).toBe('app');
   });
 
   test('is removed after a question that names it, and stays with no', async () => {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rename, rm, symlink } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -57,6 +57,34 @@ describe('what a mount would give away', () => {
   test.each(['run', 'run/engine.sock'])('an engine reached through %s is asked about', async (path) => {
     await engine();
     expect(await risksOf(path)).toEqual([expect.stringMatching(/leads to a container engine/)]);
+  });
+});
+
+describe('by way of links', () => {
+  test('a link to a credential store, to the files of jackin or to the home is asked about', async () => {
+    await symlink(at('home/op/.ssh'), at('elsewhere/keys'));
+    await symlink(at('home/op/.jackin'), at('elsewhere/state'));
+    await symlink(at('home'), at('elsewhere/everybody'));
+    expect(await risksOf('elsewhere/keys')).toEqual([expect.stringMatching(/credentials/)]);
+    expect(await risksOf('elsewhere/state')).toEqual([expect.stringMatching(/jackin keeps/)]);
+    expect(await risksOf('elsewhere/everybody')).toHaveLength(2);
+  });
+
+  test('a store that is a link is found where it leads', async () => {
+    await mkdir(at('dotfiles/aws'), { recursive: true });
+    await symlink(at('dotfiles/aws'), at('home/op/.aws'));
+    for (const path of ['dotfiles', 'dotfiles/aws']) {
+      expect(await risksOf(path)).toEqual([expect.stringMatching(/credentials \(\.aws\)/)]);
+    }
+  });
+
+  test('a home that is a link is found where it leads', async () => {
+    await rename(at('home/op'), at('home/real'));
+    await symlink(at('home/real'), at('home/op'));
+    expect(await risksOf('home/real')).toEqual([
+      expect.stringMatching(/credentials/),
+      expect.stringMatching(/jackin keeps/),
+    ]);
   });
 });
 

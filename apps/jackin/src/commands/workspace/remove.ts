@@ -6,7 +6,7 @@ import { dryRunFlag, yesFlag } from '../../flags.ts';
 export class WorkspaceRemove extends JackinCommand<typeof WorkspaceRemove> {
   static override summary = 'Remove a workspace.';
   static override description =
-    'Asks first. Its instances are named and not touched: they can be resumed by their id. The exit policy of config.toml applies to them then.';
+    'Asks first. Its instances are named and not touched: they can be resumed by their id. They are kept at their end then, unless a flag says otherwise.';
   static override examples = [
     '<%= config.bin %> workspace remove app',
     '<%= config.bin %> workspace remove app --yes',

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Edited, renameWorkspace } from '@jackin/config';
+import { renameWorkspace } from '@jackin/config';
 import { toJackinError } from '@jackin/core';
 import type { Manifest } from '@jackin/instance';
 import { planRenameWorkspace } from '../../decide/plan-rename-workspace.ts';
@@ -18,31 +18,23 @@ interface RenameRequest {
 }
 
 /**
- * `jackin workspace rename OLD NEW` (docs/configuration.md#renaming-a-workspace): the file first, then the records of its
- * instances, so that `load` offers them and the workspace's exit policy goes on to apply to them. One that cannot be
- * written now is named, exit code 1; the same command brings it along later.
+ * `jackin workspace rename OLD NEW` (docs/configuration.md#renaming-a-workspace): the records of its instances first,
+ * then the file, so that the workspace's exit policy goes on to apply to them. An instance that cannot be written now is
+ * named, exit code 1, and the file keeps its name until the same command brings that one along. Between the two an
+ * instance belongs to a workspace that is not there yet, and is kept at its end.
  */
 export async function rename(world: World, request: RenameRequest): Promise<ConfigurationResult> {
   const { from, to, dryRun } = request;
-  const manifests = await manifestsOf(world, from);
-  const edited = await renamed(world, request, manifests.length > 0);
-  const instances: EditDocument['instances'] = [];
-  if (from !== to) for (const one of manifests) instances.push(await bringAlong(world, one, request));
-  return editResult('renamed', `workspace ${from} to ${to}`, edited, dryRun, instances);
-}
-
-/** Interrupted after the file was renamed, only instances are left to do. */
-async function renamed(world: World, { from, to, dryRun }: RenameRequest, left: boolean): Promise<Edited> {
   const { events, paths } = world;
-  try {
-    return await renameWorkspace(paths, from, to, { events, dryRun });
-  } catch (thrown) {
-    const error = toJackinError(thrown);
-    if (error.code !== 'WORKSPACE_NOT_FOUND' || !left) throw error;
-    const { sources, workspaces } = await world.config();
-    if (!workspaces.has(to)) throw error;
-    return { file: sources?.workspaces.get(to)?.file ?? '', changed: true, changes: [] };
-  }
+  // Both names are checked before any record is written: the new one may be somebody else's.
+  const checked = await renameWorkspace(paths, from, to, { events, dryRun: true });
+  const instances: EditDocument['instances'] = [];
+  const manifests = from === to ? [] : await manifestsOf(world, from);
+  for (const one of manifests) instances.push(await bringAlong(world, one, request));
+  const ready = !dryRun && instances.every(({ done }) => done);
+  const edited = ready ? await renameWorkspace(paths, from, to, { events, dryRun }) : checked;
+  const changed = edited.changed && (ready || dryRun);
+  return editResult('renamed', `workspace ${from} to ${to}`, { ...edited, changed }, dryRun, instances);
 }
 
 async function bringAlong(
