@@ -59,8 +59,9 @@ test.each(['memroy', 'bogus'])('a grant nobody knows is refused where it is adde
 });
 
 test('an edit brings no file to the newest form that its migration would refuse', async () => {
-  const old =
-    'dirty_exit_policy = "discard"\n[workspaces.bad]\nworkdir = 5\n[workspaces.good]\nworkdir = "/w"\n';
+  const bad = '[workspaces.bad]\nworkdir = 5\n';
+  const fine = '[workspaces.good]\nworkdir = "/w"\nmounts = [{ src = "/s", dst = "/w" }]\n';
+  const old = `dirty_exit_policy = "discard"\n${bad}${fine}`;
   await using s = await scratch({ 'config.toml': old });
   const edits = [
     () => edit(s, { path: ['git', 'dco'], set: true }),
