@@ -187,7 +187,7 @@ describe('roles as text', () => {
       source: '/r',
       trusted: true,
       cached: null,
-      displayName: null,
+      display_name: null,
       agents: null,
       problem: { code: 'ROLE_NOT_FOUND', message: 'gone.', hint: null },
     };

@@ -79,7 +79,7 @@ function refuseKeys({ kind, source }: Editable, edits: readonly TomlEdit[]): voi
       configInvalid(source.file, [{ key, reason, line: lineOf(source.text, path), fix }]);
     if (
       path.length === 0 ||
-      path.some((part) => ['__proto__', 'constructor', 'prototype'].includes(String(part)))
+      path.some((part) => ['', '__proto__', 'constructor', 'prototype'].includes(String(part)))
     ) {
       throw refuse('not a key that can be set', 'Use another name.');
     }

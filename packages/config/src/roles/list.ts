@@ -11,7 +11,7 @@ export interface RoleRow {
   trusted: boolean;
   /** Of a repository: the commit that is cached, and when it was last asked for; null: never. */
   cached: { commit: string; checked_at: string } | null;
-  displayName: string | null;
+  display_name: string | null;
   /** Null while the manifest is not known. */
   agents: string[] | null;
   /** What would keep it from being used. */
@@ -37,7 +37,7 @@ async function rowOf(key: string, options: RoleOptions): Promise<RoleRow> {
     source: configured?.path ?? '',
     trusted: configured?.git === undefined || configured.trusted,
     cached: null,
-    displayName: null,
+    display_name: null,
     agents: null,
     problem: null,
   };
@@ -50,7 +50,7 @@ async function rowOf(key: string, options: RoleOptions): Promise<RoleRow> {
     const role = await peekRole(key, options);
     return role === null
       ? row
-      : { ...row, displayName: role.manifest.displayName, agents: role.manifest.agents };
+      : { ...row, display_name: role.manifest.display_name, agents: role.manifest.agents };
   } catch (error) {
     const { code, message, hint } = toJackinError(error);
     return { ...row, problem: { code, message, hint: hint ?? null } };

@@ -18,7 +18,7 @@ export interface RoleManifest {
   /** Relative to the role's directory. */
   dockerfile: string;
   agents: string[];
-  displayName: string | null;
+  display_name: string | null;
   /** Agent → model. */
   models: Record<string, string>;
   /** Hook → script, relative to the role's directory. */
@@ -49,7 +49,7 @@ export function parseRoleManifest(file: string, text: string): RoleManifest {
     version: version.text,
     dockerfile: data.dockerfile,
     agents: data.agents,
-    displayName: data.identity?.name ?? null,
+    display_name: data.identity?.name ?? null,
     models: Object.fromEntries(
       agents.flatMap((id): [string, string][] => {
         const { model } = data[id] as { model?: string };

@@ -60,9 +60,15 @@ const AMOUNT = { error: 'expected bytes, or an amount such as "512m" or "2g"' };
 const memory = z
   .union([z.number(), z.string()], AMOUNT)
   .refine((value) => memoryBytes(value) !== null, AMOUNT);
-const processors = z.union([z.number().positive(), z.string().regex(/^(?=.*[1-9])\d+(?:\.\d+)?$/)], {
-  error: 'expected a number of processors such as 1.5',
-});
+const processors = z.union(
+  [
+    z.number().positive(),
+    z.string().regex(/^(?=.*[1-9])\d+(?:\.\d+)?$/, 'expected a number of processors such as 1.5'),
+  ],
+  {
+    error: 'expected a number of processors such as 1.5',
+  },
+);
 
 export const dockerSchema = z.looseObject({
   profile: z.enum(['locked', 'hardened', 'standard', 'compat']).optional(),

@@ -34,7 +34,7 @@ describe('a new role', () => {
     expect(role.manifest).toMatchObject({
       version: 'v1alpha6',
       agents: ['shell'],
-      displayName: 'My "own" role',
+      display_name: 'My "own" role',
       unsupported: [],
     });
     expect(await migrateRole(dir)).toMatchObject({ changed: false });
@@ -43,7 +43,7 @@ describe('a new role', () => {
   test('has the name of its directory, and may be made in an empty one that git knows', async () => {
     mkdirSync(join(dir, '.git'), { recursive: true });
     await createRole(dir);
-    expect((await openRoleFiles(dir)).manifest.displayName).toBe('role');
+    expect((await openRoleFiles(dir)).manifest.display_name).toBe('role');
   });
 
   test('is not written over anything', async () => {

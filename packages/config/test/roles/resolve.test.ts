@@ -25,7 +25,7 @@ describe('a role', () => {
       key: 'shell',
       dir: join(home.root, 'shipped/shell'),
       source: { kind: 'shipped', name: 'shell' },
-      manifest: { displayName: 'Shell' },
+      manifest: { display_name: 'Shell' },
     });
   });
 
@@ -39,7 +39,7 @@ describe('a role', () => {
         key,
         dir,
         source: { kind: 'path', path: dir },
-        manifest: { displayName: 'Mine' },
+        manifest: { display_name: 'Mine' },
       });
     }
   });
@@ -184,6 +184,6 @@ test('the list has every role with what is known of it, and the broken ones with
   });
   expect(rows[1]).toMatchObject({ cached: null, agents: null, problem: null });
   expect(rows[2]).toMatchObject({ problem: { code: 'ROLE_NOT_FOUND' } });
-  expect(rows[3]).toMatchObject({ source: join(home.root, 'user/mine'), displayName: 'Mine', problem: null });
+  expect(rows[3]).toMatchObject({ source: join(home.root, 'user/mine'), display_name: 'Mine', problem: null });
   expect(home.asked()).toBe(asked);
 });

@@ -106,7 +106,7 @@ export async function prepareLaunch(world: World, request: LoadRequest): Promise
       const [git, ref] = source.kind === 'git' ? [source.git, source.branch] : [null, null];
       return {
         recipe: { version: 1, backend, ...image, ...common, run },
-        role: { key: role.key, displayName: manifest.displayName ?? role.key, git, ref },
+        role: { key: role.key, displayName: manifest.display_name ?? role.key, git, ref },
         supportedAgents: (can ?? agents.map(({ id }) => id)).slice(),
         notices: [
           ...(backend === 'standalone' ? standaloneMountNotices(mounts) : []),
