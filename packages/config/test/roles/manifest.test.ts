@@ -14,7 +14,7 @@ describe('a role manifest', () => {
       version: 'v1alpha6',
       dockerfile: 'Dockerfile',
       agents: ['claude', 'mine'],
-      displayName: 'Mine',
+      display_name: 'Mine',
       models: { claude: 'opus', mine: 'm' },
       hooks: { preflight: 'check.sh' },
       unsupported: ['hooks.preflight'],

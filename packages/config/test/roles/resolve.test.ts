@@ -184,6 +184,10 @@ test('the list has every role with what is known of it, and the broken ones with
   });
   expect(rows[1]).toMatchObject({ cached: null, agents: null, problem: null });
   expect(rows[2]).toMatchObject({ problem: { code: 'ROLE_NOT_FOUND' } });
-  expect(rows[3]).toMatchObject({ source: join(home.root, 'user/mine'), display_name: 'Mine', problem: null });
+  expect(rows[3]).toMatchObject({
+    source: join(home.root, 'user/mine'),
+    display_name: 'Mine',
+    problem: null,
+  });
   expect(home.asked()).toBe(asked);
 });
