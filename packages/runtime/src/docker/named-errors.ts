@@ -17,7 +17,7 @@ export function nameTaken(
         : `Look at it with \`docker ${thing} inspect ${name}\` and remove it if nobody needs it, ${AGAIN} jackin leaves it alone.`;
   return new JackinError({
     code: 'NAME_TAKEN_BY_FOREIGN',
-    message: `There is a ${thing} named ${name} that jackin did not make`,
+    message: `There is ${thing === 'image' ? 'an' : 'a'} ${thing} named ${name} that jackin did not make`,
     hint,
     details: { kind: thing, name },
   });

@@ -51,6 +51,7 @@ await describeOnEngine('harmless', 'removing on an engine', (engine) => {
     await subject.backend.rename(subject.ref(), aside, freshSignal());
     expect((await seen(subject)).container).toEqual({ state: 'missing' });
     expect((await subject.backend.create(subject.context())).created).toEqual([`container ${subject.base}`]);
+    subject.manifest = { ...subject.manifest, image_id: imageId as string };
     await subject.backend.pinImage(subject.ref(), imageId as string, freshSignal());
     await docker.createVolume({
       Name: `${subject.base}-dind-certs`,
@@ -120,6 +121,7 @@ await describeOnEngine('harmless', 'removing on an engine', (engine) => {
     const imageId = await ownImage(`jk_t${subject.id}`, '1');
     await other.prepare();
     await other.backend.create(other.context(freshSignal(), { ...other.recipe, image_id: imageId }));
+    subject.manifest = { ...subject.manifest, image_id: imageId };
     await subject.backend.pinImage(subject.ref(), imageId, freshSignal());
     await docker.getImage(`jk_t${subject.id}:1`).remove();
     expect(await remove(subject, 'keep_tag')).toBe('removed');
@@ -133,6 +135,7 @@ await describeOnEngine('harmless', 'removing on an engine', (engine) => {
     const imageId = await ownImage(`jk_t${subject.id}`, '1');
     const foreign = await docker.createContainer({ Image: imageId, Cmd: ['true'] });
     cleanUp(() => foreign.remove());
+    subject.manifest = { ...subject.manifest, image_id: imageId };
     await subject.backend.pinImage(subject.ref(), imageId, freshSignal());
     await docker.getImage(`jk_t${subject.id}:1`).remove();
     await expect(remove(subject, 'keep_tag')).rejects.toMatchObject({
