@@ -53,7 +53,9 @@ export async function observe(deps: ObserveDeps, selection: Selection = {}): Pro
     everyBackend ? [...deps.backends.keys(), ...used] : used,
   );
   const facts = await Promise.all(
-    manifests.map((manifest) => gather(deps, manifest, inventories.get(backendOf(manifest)))),
+    manifests.map((manifest) =>
+      gather(deps, manifest, inventories.get(backendOf(manifest)), async () => loaded.instances),
+    ),
   );
   const taken = [...inventories.entries()];
   return {
@@ -75,7 +77,8 @@ export function createObserveOne(
     const manifest = (await deps.store.read(base)) ?? standIn;
     if (!manifest) return null;
     const inventories = await inventoriesOf(deps, [manifest], [backendOf(manifest)]);
-    return gather(deps, manifest, inventories.get(backendOf(manifest)));
+    const known = async () => (await deps.store.load()).instances;
+    return gather(deps, manifest, inventories.get(backendOf(manifest)), known);
   };
 }
 
@@ -98,6 +101,7 @@ async function gather(
   deps: ObserveDeps,
   manifest: Manifest,
   inventory: CheckedInventory | undefined,
+  known: () => Promise<readonly Manifest[]>,
 ): Promise<InstanceFacts> {
   const kind = backendOf(manifest);
   const ref = refOf(manifest);
@@ -119,7 +123,7 @@ async function gather(
     directoryFact(place.dir),
     directoryFact(place.sockets),
     isolatedFacts(deps.store, deps.paths, base),
-    imageHeir(deps.store, manifest, observation),
+    imageHeir(known, manifest, observation),
   ]);
   return {
     instance_id: manifest.instance_id,
