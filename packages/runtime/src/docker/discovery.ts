@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { EngineAddress } from './engine.ts';
+import { knownEngineSockets } from './known-sockets.ts';
 
 /** A place where an engine may be, or why one that was named cannot be used. */
 export type Candidate =
@@ -48,20 +49,11 @@ export async function discover(env: NodeJS.ProcessEnv, read: ReadFile): Promise<
 }
 
 function knownSockets(env: NodeJS.ProcessEnv, home: string): Candidate[] {
-  const login = env.XDG_RUNTIME_DIR;
-  const known: [source: string, path: string | null][] = [
-    ['Docker', '/var/run/docker.sock'],
-    ['rootless Docker', login ? join(login, 'docker.sock') : null],
-    ['Docker Desktop', join(home, '.docker/run/docker.sock')],
-    ['OrbStack', join(home, '.orbstack/run/docker.sock')],
-    ['Colima', join(home, '.colima/default/docker.sock')],
-    ['Rancher Desktop', join(home, '.rd/docker.sock')],
-    ['rootless Podman', login ? join(login, 'podman/podman.sock') : null],
-    ['Podman', '/run/podman/podman.sock'],
-  ];
-  return known
-    .filter((one): one is [string, string] => one[1] !== null)
-    .map(([source, path]) => ({ source, endpoint: `unix://${path}`, address: { kind: 'unix', path } }));
+  return knownEngineSockets(env, home).map(({ source, path }) => ({
+    source,
+    endpoint: `unix://${path}`,
+    address: { kind: 'unix', path },
+  }));
 }
 
 async function contextName(

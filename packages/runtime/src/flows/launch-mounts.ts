@@ -2,6 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { type MountSpec, parseMount, type Target } from '@jackin/config';
 import { fileSystemError, JackinError } from '@jackin/core';
 import { isReservedDestination } from '../decide/reserved-destination.ts';
+import { knownEngineSockets } from '../docker/known-sockets.ts';
 import type { LoadRequest } from './api.ts';
 import { decisionNeeded } from './guards.ts';
 import { homeOf } from './home.ts';
@@ -117,17 +118,11 @@ async function requireSource(src: string): Promise<void> {
 }
 
 /** Those an engine usually has, besides the one this command talks to. */
-function engineSockets({ env }: World): string[] {
-  const login = env.XDG_RUNTIME_DIR;
+function engineSockets(world: World): string[] {
+  const { env } = world;
   const host = env.DOCKER_HOST?.startsWith('unix://') ? [env.DOCKER_HOST.slice('unix://'.length)] : [];
-  return [
-    ...host,
-    '/var/run/docker.sock',
-    '/run/docker.sock',
-    '/run/podman/podman.sock',
-    '/run/containerd/containerd.sock',
-    ...(login ? [`${login}/docker.sock`, `${login}/podman/podman.sock`] : []),
-  ];
+  const known = knownEngineSockets(env, homeOf(world)).map(({ path }) => path);
+  return [...host, ...known, '/run/containerd/containerd.sock'];
 }
 
 async function confirmRisks(world: World, mounts: readonly MountSpec[], force: boolean): Promise<void> {
