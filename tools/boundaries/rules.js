@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The packages from the leaf up: a package may import only from those before it (docs/architecture.md#packages). */
-const PACKAGE_ORDER = ['core', 'config', 'instance', 'agents', 'capsule', 'runtime', 'tui'];
+const PACKAGE_ORDER = ['core', 'config', 'instance', 'isolation', 'agents', 'capsule', 'runtime', 'tui'];
 
 /** The dependency-cruiser rules for the workspace at `root` (docs/decisions/0003-boundaries.md). */
 export function boundaryRules(root) {

@@ -6,6 +6,7 @@ export * from './errors.ts';
 export { errorCode, fileSystemError } from './file-errors.ts';
 export * from './file-system.ts';
 export * from './files.ts';
+export * from './git.ts';
 export { giveBack } from './give-back.ts';
 export * from './ids.ts';
 export * from './journal.ts';

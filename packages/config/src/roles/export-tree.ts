@@ -1,8 +1,15 @@
 import { chmod, mkdir, open, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type EventSink, fileSystemError, JackinError, syncDirectory } from '@jackin/core';
+import {
+  type EventSink,
+  fileSystemError,
+  gitWords,
+  hardenedGit,
+  JackinError,
+  succeeded,
+  syncDirectory,
+} from '@jackin/core';
 import { roleInvalid } from './errors.ts';
-import { gitWords, hardenedGit, succeeded } from './git.ts';
 import { parseTree, staysInside, type TreeFile } from './tree-list.ts';
 
 export interface ExportInput {

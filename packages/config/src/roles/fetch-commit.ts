@@ -5,13 +5,16 @@ import {
   type EventSink,
   ensurePrivateDir,
   fileSystemError,
+  gitWords,
+  hardenedGit,
   JackinError,
   removeTree,
+  sshWithoutQuestions,
+  succeeded,
   syncDirectory,
   toJackinError,
 } from '@jackin/core';
 import { exportTree } from './export-tree.ts';
-import { gitWords, hardenedGit, sshWithoutQuestions, succeeded } from './git.ts';
 import type { GitSource } from './git-source.ts';
 import { exportedTree, type RepositoryPlace } from './repository-place.ts';
 

@@ -1,18 +1,30 @@
 import { devNull } from 'node:os';
-import { JackinError, type RunResult, runProcess } from '@jackin/core';
+import { JackinError } from './errors.ts';
+import { type RunResult, runProcess } from './run.ts';
 
 export interface GitOptions {
   /** The repository; never the one of the current directory, which an agent may have written. */
   gitDir: string;
+  /** Where its files are, for commands that look at them. */
+  workTree?: string | undefined;
+  /** Where git runs and relative paths start; default `/`. */
+  cwd?: string | undefined;
   timeoutMs: number;
   input?: Uint8Array;
   maxOutputBytes?: number;
   signal?: AbortSignal | undefined;
   /** Default: the one of this process. */
   env?: NodeJS.ProcessEnv | undefined;
+  /** Settings on top of the hardened ones, as `key=value`. */
+  settings?: readonly string[] | undefined;
+  /** Repositories of other users that may be used all the same: exactly these paths. */
+  trusted?: readonly string[] | undefined;
 }
 
-/** What a repository's own configuration could otherwise make git run or follow. */
+/**
+ * What a repository's own configuration could otherwise make git run or follow. Drivers have names of the repository's
+ * choice: whoever reads a tree an agent wrote must not let git see its configuration at all (docs/isolation.md).
+ */
 const HARDENED = [
   `core.hooksPath=${devNull}`,
   'core.fsmonitor=false',
@@ -32,18 +44,25 @@ const HARDENED = [
 ];
 
 /**
- * Runs git so that nothing asks, nothing of the repository runs, and nothing is inherited that redirects it
- * (docs/roles.md#repositories). The operator's global configuration stays trusted: credential helpers and proxies are
+ * The one way this program runs git: nothing asks, no hook or monitor of the repository runs, and nothing is inherited
+ * that redirects it (docs/isolation.md#git-on-the-host). The operator's global configuration stays trusted: credential helpers and proxies are
  * there. A child's failure comes back as a value.
  * @throws JackinError `GIT_MISSING`; the signal's reason when aborted
  */
-export async function hardenedGit(args: string[], options: GitOptions): Promise<RunResult> {
+export async function hardenedGit(args: readonly string[], options: GitOptions): Promise<RunResult> {
   const env = options.env ?? process.env;
+  const { gitDir, workTree, settings = [], trusted = [] } = options;
+  const all = [...HARDENED, ...trusted.map((path) => `safe.directory=${path}`), ...settings];
   const result = await runProcess(
     'git',
-    [...HARDENED.flatMap((setting) => ['-c', setting]), `--git-dir=${options.gitDir}`, ...args],
+    [
+      ...all.flatMap((setting) => ['-c', setting]),
+      `--git-dir=${gitDir}`,
+      ...(workTree === undefined ? [] : [`--work-tree=${workTree}`]),
+      ...args,
+    ],
     {
-      cwd: '/',
+      cwd: options.cwd ?? '/',
       timeoutMs: options.timeoutMs,
       env: quietEnv(env),
       inheritEnv: false,
@@ -56,8 +75,8 @@ export async function hardenedGit(args: string[], options: GitOptions): Promise<
   if (!result.notFound) return result;
   throw new JackinError({
     code: 'GIT_MISSING',
-    message: 'There is no git on this machine, and roles from repositories need it.',
-    hint: 'Install git, or name a directory in config.toml: [roles.<key>] path = "/absolute/path".',
+    message: 'There is no git on this machine; roles from repositories, worktrees and clones need it.',
+    hint: 'Install git, or do without it: [roles.<key>] path = "/absolute/path" in config.toml, and shared mounts.',
   });
 }
 

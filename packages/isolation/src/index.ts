@@ -1,0 +1,2 @@
+export { type CountedGit, countedGit, type GitRunner } from './git-runner.ts';
+export * from './types.ts';
