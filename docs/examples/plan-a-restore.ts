@@ -8,6 +8,7 @@ import { createInstanceStore } from '@jackin/instance';
 import {
   createCapsuleAccess,
   createStandaloneBackend,
+  createTrees,
   describeInstance,
   type InstanceFacts,
   observe,
@@ -28,12 +29,16 @@ const standalone = createStandaloneBackend({
   env: process.env,
   capsuleProgram: { file: process.execPath, args: [] },
 });
-const { facts, loaded } = await observe({
-  store,
-  paths,
-  backends: new Map([[standalone.kind, standalone]]),
-  capsule: createCapsuleAccess({ paths, clientName: 'plan-a-restore' }),
-});
+const { facts, loaded } = await observe(
+  {
+    store,
+    paths,
+    backends: new Map([[standalone.kind, standalone]]),
+    capsule: createCapsuleAccess({ paths, clientName: 'plan-a-restore' }),
+    trees: createTrees({ env: process.env }),
+  },
+  { trees: 'resume' },
+);
 
 for (const { path, reason } of loaded.corrupt) console.log(`corrupt  ${path}: ${reason}`);
 for (const instance of facts.filter(({ instance_id }) => wanted === undefined || instance_id === wanted)) {

@@ -15,10 +15,10 @@ export type TourDocument<T> = { data: T } | { error: { code: string; message: st
 
 /** The command line under tour: runs real commands, shows them with their real output. */
 export interface Jackin {
-  /** Runs `jackin ARGS`, prints the command and its output, and throws TourFailure on another exit code than 0. */
-  show(args: string[]): Promise<CommandResult>;
+  /** Runs `jackin ARGS`, prints the command and its output, and throws TourFailure on another exit code than `codes`. */
+  show(args: string[], codes?: number[]): Promise<CommandResult>;
   /** The same with `--json`; returns the document's `data`. */
-  showJson<T>(args: string[]): Promise<T>;
+  showJson<T>(args: string[], codes?: number[]): Promise<T>;
   /** The same for a command that may fail: its document, with `data` or `error`. `limitMs` instead of the usual limit. */
   tryJson<T>(args: string[], limitMs: number): Promise<TourDocument<T>>;
   /** `--json` without printing, to check what was shown as text. */
@@ -37,10 +37,10 @@ export function createJackin(options: { cli: string; scratch: Scratch; signal: A
     process.stdout.write(indent(result.stderr + result.stdout));
     return result;
   };
-  const show = async (args: string[]) => mustSucceed(args, await print(args));
+  const show = async (args: string[], codes?: number[]) => mustSucceed(args, await print(args), codes);
   return {
     show,
-    showJson: async (args) => dataOf(args, await show([...args, '--json'])),
+    showJson: async (args, codes) => dataOf(args, await show([...args, '--json'], codes)),
     tryJson: async (args, limitMs) => {
       const all = [...args, '--json'];
       return documentOf(args, mustSucceed(args, await print(all, limitMs), [0, 1]));

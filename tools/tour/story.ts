@@ -8,6 +8,7 @@ import { standaloneGround } from './ground-standalone.ts';
 import { chapter, held, say } from './say.ts';
 import type { Scratch } from './scratch.ts';
 import { openTerminal } from './terminal.ts';
+import { tourWorktree } from './worktree.ts';
 
 const NOTE = 'written in the session';
 const MEMORY = 'remembered in its home';
@@ -64,6 +65,7 @@ export async function runStory(options: StoryOptions): Promise<string[]> {
   await keep(session);
   await comeBack(session, 'Get it back again', ground.afterKeep);
   await cleanUp(session);
+  await tourWorktree(session);
   return ground.backend === 'docker' ? [`the image of the role (${image}), for the next session of it`] : [];
 }
 

@@ -1,3 +1,4 @@
+import { Assess } from './commands/assess.ts';
 import { ConfigAuth } from './commands/config/auth.ts';
 import { ConfigEnvList } from './commands/config/env/list.ts';
 import { ConfigEnvSet } from './commands/config/env/set.ts';
@@ -35,6 +36,7 @@ import { WorkspaceShow } from './commands/workspace/show.ts';
 
 /** Every verb by its name: oclif's explicit command table. */
 export const commands = {
+  assess: Assess,
   'config:auth': ConfigAuth,
   'config:env:list': ConfigEnvList,
   'config:env:set': ConfigEnvSet,

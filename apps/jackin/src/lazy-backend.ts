@@ -13,6 +13,7 @@ export function lazyBackend(kind: Backend['kind'], open: () => Promise<Backend>)
     capsule: (ref) => ({ open: async (signal) => (await backend()).capsule(ref).open(signal) }),
     create: async (context) => (await backend()).create(context),
     start: async (context) => (await backend()).start(context),
+    probe: async (ref, what, signal) => (await backend()).probe(ref, what, signal),
     stop: async (ref, graceMs, signal) => (await backend()).stop(ref, graceMs, signal),
     endLeftovers: async (ref, signal) => (await backend()).endLeftovers(ref, signal),
     remove: async (ref, what, signal) => (await backend()).remove(ref, what, signal),

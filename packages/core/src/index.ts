@@ -8,6 +8,7 @@ export * from './file-system.ts';
 export * from './files.ts';
 export * from './git.ts';
 export { giveBack } from './give-back.ts';
+export { giveTree } from './give-tree.ts';
 export * from './ids.ts';
 export * from './journal.ts';
 export { acquireLock } from './lock.ts';

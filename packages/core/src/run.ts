@@ -122,7 +122,11 @@ function isMissing(file: string, code: string | undefined, env: Record<string, s
 /** The result, or null when the child outlives every attempt to end it (uninterruptible in the kernel). */
 async function settle(child: Child, timeoutMs: number) {
   const timers: (() => void)[] = [];
-  const after = (ms: number, action: () => void) => timers.push(afterAwake(ms, action));
+  let settled = false;
+  // The exit may be told after the end: a timer set then would keep this process from ending.
+  const after = (ms: number, action: () => void): void => {
+    if (!settled) timers.push(afterAwake(ms, action));
+  };
   // A descendant that still holds the pipes would keep them open for as long as it likes.
   child.nodeChildProcess.once('exit', () =>
     after(GRACE_MS, () => {
@@ -134,6 +138,7 @@ async function settle(child: Child, timeoutMs: number) {
   try {
     return await Promise.race([child, gaveUp]);
   } finally {
+    settled = true;
     for (const cancel of timers) cancel();
   }
 }

@@ -14,6 +14,18 @@ export const isolationRecordSchema = z.looseObject({
   refs_at_launch: z.record(z.string(), z.string()).optional(),
   host_head_at_keep: z.string().optional(),
   git_common_dir: z.string().optional(),
+  /** Short name of what the host had checked out; absent when detached. */
+  host_branch: z.string().optional(),
+  /** The tree has pointers instead of the files git-lfs keeps. */
+  lfs_skipped: z.boolean().optional(),
+  /** Being made, or left half made by a launch that was killed: no agent has ever worked in it. */
+  making: z.boolean().optional(),
+  /** A worktree's name in the `worktrees/` of its repository. */
+  registration: z.string().optional(),
+  /** In the repository's directory, what a container may not write; relative. */
+  protected_paths: z.array(z.string()).optional(),
+  /** Of these, the empty ones that were made so that a container cannot. */
+  placed_paths: z.array(z.string()).optional(),
 });
 export type IsolationRecord = z.infer<typeof isolationRecordSchema>;
 

@@ -91,7 +91,8 @@ const TRANSITIONS: Readonly<Record<Status, readonly Status[]>> = {
     'purged',
   ],
   superseded: ['purged'],
-  purged: [],
+  // A clean-up that could not remove a tree, or found other work in it, becomes a keep.
+  purged: ['preserved_dirty', 'preserved_unpushed', 'restore_available'],
 };
 
 const RESTORABLE: ReadonlySet<Status> = new Set<Status>([

@@ -16,7 +16,7 @@ const MATRIX: Record<Status, string> = {
   restore_available: 'x   x   .   .   .   .   x   x   x   .   x   x',
   failed_setup: /*   */ 'x   x   .   .   .   .   x   x   x   x   x   x',
   superseded: /*     */ '.   .   .   .   .   .   .   .   .   .   x   x',
-  purged: /*         */ '.   .   .   .   .   .   .   .   .   .   .   x',
+  purged: /*         */ '.   .   .   .   .   .   x   x   x   .   .   x',
 };
 
 describe('status changes', () => {

@@ -104,7 +104,25 @@ export interface StartContext {
   ref: InstanceRef;
   recipe: Recipe;
   dirs: { data: string; home: string; state: string; sockets: string; agent_config: string };
+  /** What of this host is where in the container, parents before children. */
+  mounts: readonly MountPoint[];
+  /** What git in the container needs to know about its trees. */
+  env: Readonly<Record<string, string>>;
   signal: AbortSignal;
+}
+
+export interface MountPoint {
+  source: string;
+  target: string;
+  readonly: boolean;
+}
+
+/** A program run to its end inside of an instance. */
+export interface ProbeAnswer {
+  /** Null: it could not be run, or was ended. */
+  exit_code: number | null;
+  /** The last of what it printed, both streams. */
+  output: string;
 }
 
 /**
@@ -122,6 +140,12 @@ export interface Backend {
   start(
     context: StartContext,
   ): Promise<{ engine: EngineFact; standalone?: NonNullable<Manifest['backend']>['standalone'] }>;
+  /** Runs a program in the running container, as its user; how it ends is an answer. */
+  probe(
+    ref: InstanceRef,
+    what: { argv: readonly string[]; cwd: string; env: Readonly<Record<string, string>> },
+    signal: AbortSignal,
+  ): Promise<ProbeAnswer>;
   /** Ends the container in good order, then by force after `graceMs`; resolves when it is stopped. */
   stop(ref: InstanceRef, graceMs: number, signal: AbortSignal): Promise<void>;
   /** Ends processes of this instance that outlived the capsule. Standalone only; docker: nothing. */

@@ -1,5 +1,6 @@
 import type { LockOwner, Tri } from '@jackin/core';
-import type { Manifest } from '@jackin/instance';
+import type { IsolationRecord, Manifest } from '@jackin/instance';
+import type { Assessment, Divergence, Verdict } from '@jackin/isolation';
 import type { CapsuleFact, EngineFact, InstanceObservation, StateFiles } from './backend.ts';
 
 /** Everything known about one instance at one moment: the only input of every decision. */
@@ -30,11 +31,19 @@ export interface InstanceFacts {
   clean_exit_codes: number[] | 'any';
 }
 
-/** The verdict on one worktree or clone. Until it can be assessed it is `unknown`, and unknown is kept. */
+/** The verdict on one worktree or clone. Until it is assessed it is `unknown`, and unknown is kept. */
 export interface IsolatedMountFact {
   mount_dst: string;
   kind: 'worktree' | 'clone';
   path: string;
-  verdict: 'clean' | 'dirty' | 'unpushed' | 'unknown';
+  verdict: Verdict;
+  /** Whether anything is at `path`; absent: nobody looked. */
+  present?: Tri;
   reason: string;
+  /** Null or absent: nobody looked into it for this decision. */
+  assessment?: Assessment | null;
+  /** What the host's repository has become since; looked at for a resume only. */
+  divergence?: Divergence | null;
+  /** Null or absent: nothing records the tree. */
+  record?: IsolationRecord | null;
 }

@@ -13,3 +13,4 @@ export * from './plan.ts';
 export * from './prompts.ts';
 export { createStandaloneBackend } from './standalone/adapter.ts';
 export type { StandaloneOptions } from './standalone/options.ts';
+export { createTrees, type Trees } from './trees.ts';

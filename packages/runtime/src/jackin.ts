@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream';
 import type { CauseKind, Status } from '@jackin/instance';
+import type { Assessment } from '@jackin/isolation';
 import type { Finding } from './backend.ts';
+import type { MountDocument } from './decide/mount-document.ts';
 import type { DidNotReturn, Plan } from './plan.ts';
 import type { CandidateRow } from './prompts.ts';
 
@@ -31,7 +33,8 @@ export interface InstanceDocument {
   agent_alive: 'yes' | 'no' | 'unknown';
   backend: 'docker' | 'standalone';
   keep: { intent: string; at: string } | null;
-  isolated: { mount_dst: string; kind: string; verdict: string; reason: string }[];
+  /** Assessed with `--detail`. */
+  isolated: MountDocument[];
   last_screen?: string[];
   sizes?: { data_bytes: number | null; total_bytes: number | null };
 }
@@ -70,12 +73,26 @@ export interface EndDocument {
   kept_without_choice: boolean;
   removed: string[];
   kept: string[];
+  /** The worktrees and clones as they were when it was decided. */
+  isolated: MountDocument[];
   next_commands: string[];
   policy: {
     value: 'ask' | 'keep' | 'clean';
     source: 'flag' | 'workspace' | 'workspace_missing' | 'global' | 'default';
   } | null;
   agent_exit: { code: number | null; signal: string | null } | null;
+}
+
+/** `assess --json`: a mount document of a tree that is no mount. */
+export interface AssessDocument {
+  mount_dst: null;
+  kind: Assessment['kind'];
+  path: string;
+  verdict: Assessment['verdict'];
+  reason: string;
+  evidence: Assessment['evidence'];
+  divergence: null;
+  git_processes: number;
 }
 
 export interface DoctorDocument {

@@ -1,5 +1,6 @@
 import { exitCauseSchema, keepSchema, manifestSchema, recipeSchema, STATUSES } from '@jackin/instance';
 import { z } from 'zod';
+import { materialisePlanSchema } from './plan-trees.ts';
 
 /**
  * A plan is data: the `--dry-run` output, the text of the confirmation, the `--json` result and the receipt are
@@ -14,10 +15,12 @@ export const preconditionSchema = z.discriminatedUnion('fact', [
   z.object({ fact: z.literal('container'), in: z.array(z.enum(['running', 'stopped', 'missing'])) }),
   /** No agent is alive, proven by the capsule or by the container not running. */
   z.object({ fact: z.literal('no_agent_alive') }),
-  /** The verdicts of the isolated mounts are still these. */
+  /** The isolated mounts are assessed again: the verdicts are still these, and so is everything that was found. */
   z.object({
     fact: z.literal('isolated'),
     verdicts: z.record(z.string(), z.enum(['clean', 'dirty', 'unpushed', 'unknown'])),
+    /** By destination; a mount that could not be assessed has none. */
+    fingerprints: z.record(z.string(), z.string()).optional(),
   }),
   /** Nothing of this name exists yet, or it is ours. */
   z.object({ fact: z.literal('name_free') }),
@@ -56,6 +59,8 @@ export const stepSchema = z.discriminatedUnion('op', [
     keep: keepSchema.nullable().optional(),
     last_attach_outcome: z.string().nullable().optional(),
     stop_request: z.object({ nonce: z.string(), at: z.string() }).nullable().optional(),
+    /** What the mount records say about each tree from now on, by destination. */
+    trees: z.record(z.string(), z.enum(['active', 'preserved_dirty', 'preserved_unpushed'])).optional(),
     /** The engine and its run the container is seen running in now. */
     seen_in: z
       .object({
@@ -89,7 +94,18 @@ export const stepSchema = z.discriminatedUnion('op', [
   step('remove_network', {}),
   step('remove_volume', {}),
   step('remove_keep_tag', {}),
-  step('remove_isolated_tree', { mount_dst: z.string(), path: z.string() }),
+  /** Worktrees and clones, each recorded before it is made; a failure takes back what was made of it. */
+  step('materialise_trees', { trees: z.array(materialisePlanSchema) }),
+  /** Git works on these trees inside of the container. */
+  step('check_trees', { directories: z.array(z.string()) }),
+  /** Links a worktree and its repository again (`git worktree repair`); touches no file of the tree. */
+  step('repair_registration', { mount_dst: z.string(), source: z.string().nullable() }),
+  /** A worktree whose directory is gone, checked out again from its own branch. */
+  step('recreate_tree', { mount_dst: z.string(), branch: z.string(), commit: z.string() }),
+  /** One that cannot be removed does not keep the others; it keeps the instance. */
+  step('remove_isolated_trees', {
+    mounts: z.array(z.object({ mount_dst: z.string(), path: z.string() })),
+  }),
   step('remove_data_dir', {}),
   step('remove_socket_dir', {}),
   step('remove_lock', {}),
@@ -106,7 +122,7 @@ export const REMOVING_OPS: ReadonlySet<StepOp> = new Set([
   'remove_network',
   'remove_volume',
   'remove_keep_tag',
-  'remove_isolated_tree',
+  'remove_isolated_trees',
   'remove_data_dir',
   'remove_socket_dir',
   'remove_lock',

@@ -8,6 +8,8 @@ export interface Prompts {
   chooseEnd(view: EndView): Promise<'return' | 'keep' | 'clean' | 'abort'>;
   /** Screen C: resume or start new. */
   chooseSession(view: SessionChoiceView): Promise<SessionChoice>;
+  /** Screen D: what is about to be used again must be seen. `back`: nothing was changed. */
+  verifyPreserved(view: PreservedView): Promise<'resume' | 'back'>;
   /** A destructive command's confirmation: the plan's own words. */
   confirm(view: ConfirmView): Promise<boolean>;
   /** Which of several instances is meant. */
@@ -23,7 +25,24 @@ export interface SessionIdentityView {
 
 export interface UnfinishedView {
   session: SessionIdentityView;
-  mounts: { kind: 'worktree' | 'clone'; mount_dst: string; verdict: string; lines: string[] }[];
+  mounts: MountView[];
+}
+
+export interface MountView {
+  kind: 'worktree' | 'clone';
+  mount_dst: string;
+  verdict: string;
+  /** What is in it, in full. */
+  lines: string[];
+}
+
+export interface PreservedView {
+  session: SessionIdentityView;
+  mounts: MountView[];
+  /** What became of the repositories, and what will be repaired. */
+  notes: string[];
+  /** What a resume cannot bring back. */
+  cannot_return: string[];
 }
 
 export interface EndView {

@@ -82,6 +82,7 @@ describe('the end of a session as text', () => {
     kept_without_choice: false,
     removed: ['data of jk-k7p9m2xq-shell: home, conversation, settings'],
     kept: [],
+    isolated: [],
     next_commands: [],
     policy: { value: 'ask', source: 'default' },
     agent_exit: { code: 0, signal: null },

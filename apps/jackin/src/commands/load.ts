@@ -52,7 +52,7 @@ export class Load extends JackinCommand<typeof Load> {
       multipleNonGreedy: true,
     }),
     'mount-isolation': Flags.string({
-      description: 'Isolation of a mount: shared, worktree or clone (this version can only share).',
+      description: 'Isolation of a mount: shared, worktree or clone.',
       helpValue: 'DST=KIND',
       multiple: true,
       multipleNonGreedy: true,

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Jackin } from '@jackin/runtime';
 import { Flags } from '@oclif/core';
 import { type Invocation, JackinCommand, usageError } from '../base-command.ts';
@@ -25,6 +26,11 @@ export class Resume extends JackinCommand<typeof Resume> {
       description: 'Everything interrupted by the last host loss; the agents start detached.',
       exclusive: ['keep', 'clean'],
     }),
+    source: Flags.string({
+      description: 'Where the repository of its worktree is now, when it was moved.',
+      helpValue: 'PATH',
+      exclusive: ['all'],
+    }),
     ...detachFlag,
     ...restoreFlags,
     ...policyFlags,
@@ -45,6 +51,8 @@ export class Resume extends JackinCommand<typeof Resume> {
     };
     if (args.id === undefined) return jackin.resumeAll(how);
     this.refuseJsonUnless(flags.detach || how.dryRun, '--detach or --dry-run');
-    return jackin.resume({ instance: args.id, policy: policyOf(flags), detach: flags.detach, ...how });
+    const source = flags.source === undefined ? null : resolve(this.context.cwd, flags.source);
+    const policy = policyOf(flags);
+    return jackin.resume({ instance: args.id, policy, detach: flags.detach, source, ...how });
   }
 }

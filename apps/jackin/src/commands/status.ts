@@ -11,7 +11,9 @@ export class Status extends JackinCommand<typeof Status> {
   static override examples = ['<%= config.bin %> status', '<%= config.bin %> status k7p9 --detail'];
   static override args = { id: optionalInstanceArg('Default: all of them.') };
   static override flags = {
-    detail: Flags.boolean({ description: 'Add evidence and the last screen.' }),
+    detail: Flags.boolean({
+      description: 'Add evidence, what worktrees and clones hold, and the last screen.',
+    }),
     size: Flags.boolean({ description: 'Add disk usage.' }),
   };
 

@@ -1,9 +1,10 @@
-import { JackinError, readFileBounded } from '@jackin/core';
-import { isolationFileSchema } from '../isolation.ts';
+import { JackinError, readFileBounded, writeFileDurable } from '@jackin/core';
+import { type IsolationRecord, isolationFileSchema } from '../isolation.ts';
 import { describeIssues, parseJsonBytes, reasonOf } from './parse.ts';
 import type { IsolationState } from './types.ts';
 
-const MAX_ISOLATION_BYTES = 4 * 1024 * 1024;
+/** A record names every ref of its repository at launch. */
+const MAX_ISOLATION_BYTES = 64 * 1024 * 1024;
 
 /** Reads `isolation.json`. Whatever keeps it from being used is `corrupt`, never `absent`. */
 export async function readIsolationFile(where: { isolation: string }): Promise<IsolationState> {
@@ -20,9 +21,35 @@ export async function readIsolationFile(where: { isolation: string }): Promise<I
     }
     const result = isolationFileSchema.safeParse(parsed.value);
     if (!result.success) return { state: 'corrupt', reason: describeIssues(result.error) };
-    return { state: 'ok', records: result.data.records };
+    const { records, version: _version, ...rest } = result.data;
+    return { state: 'ok', records, rest };
   } catch (error) {
     if (error instanceof JackinError) return { state: 'corrupt', reason: reasonOf(error) };
     throw error;
   }
+}
+
+/**
+ * Replaces the records; what else the file says stays. The caller holds the instance's lock.
+ * @throws JackinError `ISOLATION_CORRUPT` for a file that cannot be read: its records may name work; `DISK_FULL`,
+ *   `STATE_NOT_WRITABLE`
+ */
+export async function writeIsolationFile(
+  where: { isolation: string },
+  change: (records: IsolationRecord[]) => IsolationRecord[],
+): Promise<void> {
+  const before = await readIsolationFile(where);
+  if (before.state === 'corrupt') {
+    throw new JackinError({
+      code: 'ISOLATION_CORRUPT',
+      message: `The mount records ${where.isolation} cannot be read: ${before.reason}`,
+      hint: 'Mend the file, or put a copy of it back; the trees it names were not touched.',
+      details: { path: where.isolation },
+    });
+  }
+  const records = change(before.state === 'ok' ? before.records : []);
+  const rest = before.state === 'ok' ? before.rest : {};
+  await writeFileDurable(where.isolation, `${JSON.stringify({ ...rest, version: 1, records }, null, 2)}\n`, {
+    mode: 0o600,
+  });
 }

@@ -2,11 +2,12 @@ import { lstat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, fileSystemError, type JackinPaths, writeFileDurable } from '@jackin/core';
 import { assertTransition } from '../lifecycle.ts';
+import type { IsolationRecord } from '../isolation.ts';
 import { type Manifest, manifestSchema } from '../manifest.ts';
 import { createInstance } from './create.ts';
 import { readIndexDocument } from './index-document.ts';
 import { deleteRow, rebuild, upsertRow, withIndexLock } from './index-writer.ts';
-import { readIsolationFile } from './isolation-file.ts';
+import { readIsolationFile, writeIsolationFile } from './isolation-file.ts';
 import { applyChange, formatJsonNode, type JsonNode, parseJsonNode, sameJson } from './json-document.ts';
 import { isHalfRemoved, loadState } from './load.ts';
 import { manifestError, readManifestFile } from './manifest-file.ts';
@@ -40,6 +41,14 @@ export interface InstanceStore {
   update(base: string, change: (manifest: Manifest) => Manifest): Promise<Manifest>;
   /** The isolated mounts of an instance. `corrupt` is not "none": such an instance may hold work. */
   readIsolation(base: string): Promise<IsolationState>;
+  /**
+   * Changes the mount records. The caller holds the instance's lock.
+   * @throws JackinError `ISOLATION_CORRUPT`, `DISK_FULL`, `STATE_NOT_WRITABLE`
+   */
+  changeIsolation(
+    base: string,
+    change: (records: IsolationRecord[]) => IsolationRecord[],
+  ): Promise<void>;
   /** Writes the index from the manifests; an unusable file is renamed beside it first. */
   rebuildIndex(): Promise<void>;
   /** Takes the row of a removed instance away. No row is fine. */
@@ -75,6 +84,7 @@ export function createInstanceStore(options: InstanceStoreOptions): InstanceStor
     create: (manifest) => createInstance(options, manifest),
     update: (base, change) => updateManifest(options, base, change),
     readIsolation: (base) => readIsolationFile(paths.instance(base)),
+    changeIsolation: (base, change) => writeIsolationFile(paths.instance(base), change),
     rebuildIndex: () => withIndexLock(options, 'rebuild index', (lock) => rebuild(options, lock)),
     removeRow: (base) => withIndexLock(options, 'remove index row', (lock) => deleteRow(options, lock, base)),
     resolve: async (selector) => resolveSelector(await loadState(paths), selector),

@@ -93,6 +93,7 @@ const CALLS: Record<
   observe: ({ backend, ref }, signal) => backend.observe([ref()], signal),
   capsule: async ({ backend, ref }, signal) => backend.capsule(ref()).open(signal),
   create: ({ backend, context }, signal) => backend.create(context(signal)),
+  probe: ({ backend, ref }, signal) => backend.probe(ref(), { argv: ['true'], cwd: '/', env: {} }, signal),
   start: ({ backend, context }, signal) => backend.start(context(signal)),
   stop: ({ backend, ref }, signal) => backend.stop(ref(), 1_000, signal),
   endLeftovers: ({ backend, ref }, signal) => backend.endLeftovers(ref(), signal),

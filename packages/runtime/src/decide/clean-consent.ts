@@ -2,6 +2,7 @@ import { JackinError } from '@jackin/core';
 import { backendOf } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import { isUnprovenAbsence } from './classify-exit.ts';
+import { mountDocument } from './mount-document.ts';
 
 /**
  * How far an operator has consented to a purge: `yes` answers the question, `force` covers work at risk, `named` means
@@ -13,12 +14,18 @@ const RANK: Readonly<Record<CleanConsent, number>> = { none: 0, yes: 1, force: 2
 
 /**
  * The consent a purge of this instance needs (docs/status-and-causes.md#clean): `named` when something could not be
- * looked at, `force` when work would be lost. A clean-up that had begun was consented to when it began.
+ * looked at, `force` when work would be lost. A clean-up that had begun was consented to when it began, but for trees
+ * that are still there and not clean.
  */
 export function requiredConsent(facts: InstanceFacts): Exclude<CleanConsent, 'none'> {
-  if (facts.manifest.status === 'purged' && !isUnprovenAbsence(facts)) return 'yes';
+  if (facts.manifest.status === 'purged' && !isUnprovenAbsence(facts) && !holdsWork(facts)) return 'yes';
   if (doubts(facts).length > 0) return 'named';
   return facts.isolated.some(({ verdict }) => verdict !== 'clean') ? 'force' : 'yes';
+}
+
+/** A tree that is there still and is not clean: what was agreed to when the clean-up began may have been another one. */
+function holdsWork({ isolated }: InstanceFacts): boolean {
+  return isolated.some(({ verdict, present }) => verdict !== 'clean' && present !== 'no');
 }
 
 /** What could not be looked at, in words; empty when everything was seen. */
@@ -58,9 +65,9 @@ export function refuseWithoutConsent(facts: InstanceFacts, consent: CleanConsent
     const lost = facts.isolated.filter(({ verdict }) => verdict !== 'clean');
     throw new JackinError({
       code: 'WORK_AT_RISK',
-      message: `${base} has unfinished work in ${lost.map(({ mount_dst }) => mount_dst).join(', ')}`,
+      message: `${base} has unfinished work in ${lost.map(({ mount_dst, reason }) => `${mount_dst} (${reason})`).join(', ')}`,
       hint: `Resume it with \`jackin resume ${id}\`, or lose the work with \`jackin purge ${id} --force\`.`,
-      details: { mounts: lost },
+      details: { mounts: lost.map(mountDocument) },
       exitCode: 3,
     });
   }

@@ -25,7 +25,8 @@ export function decideContainerUser({ mounts, agent, host }: ContainerUserInput)
   const [first] = mounts;
   const wanted = first?.owner ?? host;
   const owner = wanted.uid === 0 && agent.refusesRoot ? UNPRIVILEGED : wanted;
-  const closed = mounts.find(({ isolation, owner: of }) => isolation === 'shared' && of.uid === 0);
+  // A clone is the instance's own; a worktree is committed to in its repository.
+  const closed = mounts.find(({ isolation, owner: of }) => isolation !== 'clone' && of.uid === 0);
   if (owner !== wanted && closed !== undefined) return refused(rootSource(agent.id, closed.src));
   if (host.uid === 0 || owner.uid === host.uid) return { outcome: 'user', owner };
   return refused(mismatch(first?.src ?? '', owner, host));

@@ -4,6 +4,7 @@ import type { InstanceDocument } from '../jackin.ts';
 import { type Classification, classifyExit } from './classify-exit.ts';
 import { evidenceOf } from './evidence.ts';
 import { FINAL_STATUSES } from './instance-kind.ts';
+import { mountDocument } from './mount-document.ts';
 
 /** What `status` says about one instance; the agent's registry entry adds how the conversation returns. */
 export type InstanceDescription = Omit<InstanceDocument, 'conversation' | 'last_screen' | 'sizes'>;
@@ -33,12 +34,7 @@ export function describeInstance(facts: InstanceFacts, now: string): InstanceDes
     agent_alive: agentAlive(facts, seen),
     backend: backendOf(manifest),
     keep: manifest.keep === undefined ? null : { intent: manifest.keep.intent, at: manifest.keep.at },
-    isolated: facts.isolated.map(({ mount_dst, kind, verdict, reason }) => ({
-      mount_dst,
-      kind,
-      verdict,
-      reason,
-    })),
+    isolated: facts.isolated.map(mountDocument),
   };
 }
 

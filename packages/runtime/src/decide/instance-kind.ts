@@ -11,6 +11,19 @@ export const KEPT_STATUSES: ReadonlySet<Status> = new Set<Status>([
 /** Statuses no observation changes any more. */
 export const FINAL_STATUSES: ReadonlySet<Status> = new Set<Status>(['superseded', 'purged']);
 
+/** What the mount records say of trees that are kept; one nobody could look at counts as dirty. */
+export function keptTrees(
+  isolated: readonly IsolatedMountFact[],
+): Record<string, 'active' | 'preserved_dirty' | 'preserved_unpushed'> {
+  const recorded = isolated.filter(({ record }) => record != null);
+  return Object.fromEntries(
+    recorded.map(({ mount_dst, verdict }) => [
+      mount_dst,
+      verdict === 'clean' ? 'active' : verdict === 'unpushed' ? 'preserved_unpushed' : 'preserved_dirty',
+    ]),
+  );
+}
+
 /**
  * The status after KEEP (docs/status-and-causes.md#keep): by what the isolated mounts hold. A tree nobody could
  * look at counts as dirty.

@@ -1,6 +1,6 @@
 import { JackinError, type Tri } from '@jackin/core';
 import { derivedNames, type IndexRow } from '@jackin/instance';
-import type { InstanceFacts } from '../facts.ts';
+import type { InstanceFacts, IsolatedMountFact } from '../facts.ts';
 import type { Plan, Precondition } from '../plan.ts';
 import { agentInContainer } from './classify-exit.ts';
 import { type CleanConsent, refuseWithoutConsent, requiredConsent } from './clean-consent.ts';
@@ -130,26 +130,41 @@ function containerSteps({ container_base: base, instance_id: id }: IndexRow): St
 
 function cleanSteps(input: CleanInput): StepDraft[] {
   const { facts, purpose } = input;
-  const isolated = {
-    fact: 'isolated' as const,
-    verdicts: Object.fromEntries(facts.isolated.map(({ mount_dst, verdict }) => [mount_dst, verdict])),
-  };
+  const isolated = asAssessed(facts.isolated);
   const quiet = purpose === 'exit' ? [{ fact: 'no_agent_alive' as const }] : [];
   return [
     { op: 'record_status', status: 'purged', requires: [...notLivelier(facts), ...quiet, isolated] },
     ...stopSteps(input),
     ...engineSteps(facts, true),
     ...keepTagSteps(facts),
-    ...facts.isolated.map((mount, index) => ({
-      op: 'remove_isolated_tree' as const,
-      mount_dst: mount.mount_dst,
-      path: mount.path,
-      removes: [`${mount.kind} ${mount.mount_dst} (${mount.verdict})`],
-      // Once the first tree is gone its verdict is another one, so only the first removal can look again.
-      requires: index === 0 ? [NOT_RUNNING, isolated] : [NOT_RUNNING],
-    })),
+    ...treeSteps(facts.isolated, isolated),
     ...stateSteps(facts.container_base, [NOT_RUNNING]),
   ];
+}
+
+/** Assessed once more right before the first of them goes: whatever changed since stops the clean-up. */
+function treeSteps(mounts: readonly IsolatedMountFact[], isolated: Precondition): StepDraft[] {
+  if (mounts.length === 0) return [];
+  return [
+    {
+      op: 'remove_isolated_trees',
+      mounts: mounts.map(({ mount_dst, path }) => ({ mount_dst, path })),
+      removes: mounts.map(({ kind, mount_dst, verdict }) => `${kind} ${mount_dst} (${verdict})`),
+      requires: [NOT_RUNNING, isolated],
+    },
+  ];
+}
+
+/** The precondition that the trees are still what was seen. */
+function asAssessed(mounts: readonly IsolatedMountFact[]): Extract<Precondition, { fact: 'isolated' }> {
+  const seen = mounts.flatMap(({ mount_dst, assessment }) =>
+    assessment == null ? [] : [[mount_dst, assessment.fingerprint] as const],
+  );
+  return {
+    fact: 'isolated',
+    verdicts: Object.fromEntries(mounts.map(({ mount_dst, verdict }) => [mount_dst, verdict])),
+    ...(seen.length === 0 ? {} : { fingerprints: Object.fromEntries(seen) }),
+  };
 }
 
 function keepTagSteps(facts: InstanceFacts): StepDraft[] {
@@ -170,7 +185,8 @@ function keepTagSteps(facts: InstanceFacts): StepDraft[] {
   return [...inherit, { op: 'remove_keep_tag', removes: [`image tag jk-keep:${facts.instance_id}`] }];
 }
 
-function stateSteps(base: string, requires: NonNullable<StepDraft['requires']> = []): StepDraft[] {
+/** What is left of an instance on disk, in the order of every clean-up. */
+export function stateSteps(base: string, requires: NonNullable<StepDraft['requires']> = []): StepDraft[] {
   return [
     { op: 'remove_data_dir', removes: [`data of ${base}: home, conversation, settings`], requires },
     { op: 'remove_socket_dir', removes: [`socket directory of ${base}`] },

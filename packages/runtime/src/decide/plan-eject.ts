@@ -6,6 +6,7 @@ import { agentInContainer, classifyExit } from './classify-exit.ts';
 import { freeing } from './free-steps.ts';
 import { FINAL_STATUSES, KEPT_STATUSES, keptStatus } from './instance-kind.ts';
 import { agentUnknown, obstacle } from './obstacle.ts';
+import { treeRecords } from './plan-keep.ts';
 import { instancePlan, notLivelier, recordEnd, type StepDraft } from './plan-parts.ts';
 import { type StopInput, stopSteps } from './plan-stop.ts';
 
@@ -51,6 +52,7 @@ function record(input: StopInput, imageId: string | null): StepDraft {
   return {
     ...recordEnd({ status: ejectedStatus(facts), cause: cause(input) }),
     keep: { ...kept, ...image },
+    ...treeRecords(facts),
     requires: notLivelier(facts),
   };
 }

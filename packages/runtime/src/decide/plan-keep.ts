@@ -1,8 +1,10 @@
 import { JackinError } from '@jackin/core';
 import type { Status } from '@jackin/instance';
+import type { InstanceFacts } from '../facts.ts';
 import type { Plan } from '../plan.ts';
 import { agentInContainer } from './classify-exit.ts';
 import { freeing } from './free-steps.ts';
+import { keptTrees } from './instance-kind.ts';
 import type { Ended } from './judge-end.ts';
 import { agentUnknown, obstacle } from './obstacle.ts';
 import { instancePlan, notLivelier, recordEnd } from './plan-parts.ts';
@@ -39,12 +41,21 @@ export function planKeep(input: KeepInput): Plan {
       {
         ...recordEnd({ ...classification, status }),
         keep,
+        ...treeRecords(facts),
         requires: [...notLivelier(facts), { fact: 'no_agent_alive' }],
       },
       ...stopSteps(input),
       ...steps,
     ],
   });
+}
+
+/** Only where there are any. */
+export function treeRecords({ isolated }: Pick<InstanceFacts, 'isolated'>): {
+  trees?: ReturnType<typeof keptTrees>;
+} {
+  const trees = keptTrees(isolated);
+  return Object.keys(trees).length === 0 ? {} : { trees };
 }
 
 /** An exit flow never ends an agent: it follows one that has ended. */

@@ -1,6 +1,7 @@
 import { backendOf, type ExitCause, type Manifest } from '@jackin/instance';
 import type { Plan, StepOp } from '../plan.ts';
 import { printable } from './evidence.ts';
+import { stateSteps } from './plan-clean.ts';
 import { instancePlan, NOT_RUNNING, type PlanInput, type StepDraft } from './plan-parts.ts';
 
 const LOG_TAIL_LINES = 20;
@@ -16,6 +17,8 @@ export interface LaunchFailureInput extends PlanInput {
   logTail: readonly string[];
   nonce: string;
   graceMs: number;
+  /** Something of a tree that could not be made is still there. */
+  leftBehind?: boolean;
 }
 
 export type LaunchFailure =
@@ -23,6 +26,8 @@ export type LaunchFailure =
   | { outcome: 'no_trace' }
   /** A session is usable: whatever failed afterwards, an attach above all, is no setup failure. */
   | { outcome: 'not_a_setup_failure' }
+  /** Its trees could not be made and nothing of them is left: the instance goes again, as if it had never been. */
+  | { outcome: 'taken_back'; plan: Plan }
   | { outcome: 'plan'; plan: Plan; cause: ExitCause };
 
 /**
@@ -33,6 +38,7 @@ export function planLaunchFailure(input: LaunchFailureInput): LaunchFailure {
   const { done, failed, manifest } = input;
   if (done.includes('start_session')) return { outcome: 'not_a_setup_failure' };
   if (!done.includes('create_instance')) return { outcome: 'no_trace' };
+  if (failed === 'materialise_trees' && input.leftBehind !== true) return takenBack(input);
   const cause = setupFailure(input);
   const plan = instancePlan({
     plan_id: input.planId,
@@ -42,6 +48,18 @@ export function planLaunchFailure(input: LaunchFailureInput): LaunchFailure {
     steps: [{ op: 'record_status', status: 'failed_setup', exit_cause: cause }, ...rollback(input)],
   });
   return { outcome: 'plan', plan, cause };
+}
+
+function takenBack({ planId, manifest }: LaunchFailureInput): LaunchFailure {
+  const { instance_id, container_base } = manifest;
+  const plan = instancePlan({
+    plan_id: planId,
+    kind: 'record',
+    summary: `Take back ${container_base}, whose trees could not be made`,
+    facts: { instance_id, container_base, manifest },
+    steps: [{ op: 'record_status', status: 'purged' }, ...stateSteps(container_base)],
+  });
+  return { outcome: 'taken_back', plan };
 }
 
 function setupFailure({ failed, error, logTail, now }: LaunchFailureInput): ExitCause {

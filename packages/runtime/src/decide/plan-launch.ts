@@ -1,4 +1,5 @@
 import type { Manifest, Recipe } from '@jackin/instance';
+import type { MaterialisePlan } from '@jackin/isolation';
 import type { EngineFact } from '../backend.ts';
 import type { Plan, SessionRequest } from '../plan.ts';
 import { instancePlan, type PlanInput, type StepDraft } from './plan-parts.ts';
@@ -19,6 +20,8 @@ export interface LaunchInput extends PlanInput {
   session: SessionRequest;
   /** Where it is going to be made; null or absent: not known yet. A container of it is looked for nowhere else. */
   engine?: EngineFact | null;
+  /** Its worktrees and clones. */
+  trees?: readonly MaterialisePlan[];
 }
 
 /**
@@ -40,14 +43,34 @@ export function planLaunch(input: LaunchInput): Plan {
         creates: [`instance ${base} with its home and settings`],
         requires: [{ fact: 'name_free' }],
       },
+      ...treeSteps(input.trees ?? []),
       { op: 'prepare_socket_dir' },
       { op: 'write_agent_config', session },
       { op: 'create_resources', recipe },
       startStep(recipe, base),
+      ...checkSteps(recipe),
       { op: 'start_session', session, recipe, creates: [`agent session ${session.name} (${session.agent})`] },
       { op: 'record_status', status: 'running' },
     ],
   });
+}
+
+function treeSteps(trees: readonly MaterialisePlan[]): StepDraft[] {
+  if (trees.length === 0) return [];
+  return [{ op: 'materialise_trees', trees: [...trees], creates: trees.map(treeWords) }];
+}
+
+function treeWords({ kind, dst, src, base_commit: base, scratch }: MaterialisePlan): string {
+  const at = `${src} at ${base.slice(0, 12)}`;
+  return scratch === null
+    ? `${kind} ${dst} of ${at}`
+    : `${kind} ${dst} of ${at}, on the branch ${scratch.name}`;
+}
+
+/** Inside a container git sees other paths: whether it works there is found out before the agent does. */
+export function checkSteps({ backend, mounts }: Recipe): StepDraft[] {
+  const directories = mounts.filter(({ isolation }) => isolation !== 'shared').map(({ dst }) => dst);
+  return backend === 'standalone' || directories.length === 0 ? [] : [{ op: 'check_trees', directories }];
 }
 
 function startStep(recipe: Recipe, base: string): StepDraft {

@@ -3,9 +3,11 @@ import { backendOf, type Recipe } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
 import type { DidNotReturn, Plan, Precondition, SessionRequest } from '../plan.ts';
 import { classifyExit } from './classify-exit.ts';
+import { checkSteps } from './plan-launch.ts';
 import { asSeen, instancePlan, type PlanInput, recordEnd, type StepDraft } from './plan-parts.ts';
 import { whatIsLost, whatReturns } from './restore-loss.ts';
 import { type RestoreTier, restoreTier } from './restore-tier.ts';
+import { type RestoreTrees, restoreTrees } from './restore-trees.ts';
 
 export interface RestoreInput extends PlanInput {
   facts: InstanceFacts;
@@ -15,12 +17,15 @@ export interface RestoreInput extends PlanInput {
   startFailure?: string | null;
   /** Paths changed in the old container's writable layer; null or absent when not known. */
   changedPaths?: readonly string[] | null;
+  /** Where a repository is now that was moved. */
+  source?: string | null;
 }
 
 export type RestorePlan =
-  | { outcome: 'plan'; plan: Plan }
+  /** `notes`: what the operator must hear about the trees. */
+  | { outcome: 'plan'; plan: Plan; notes: string[] }
   /** `plan` may run only after the operator accepted `reason` and the loss it names (`--accept-loss`). */
-  | { outcome: 'needs_consent'; reason: string; plan: Plan }
+  | { outcome: 'needs_consent'; reason: string; plan: Plan; notes: string[] }
   | { outcome: 'blocked'; error: JackinError };
 
 /**
@@ -30,6 +35,9 @@ export type RestorePlan =
 export function planRestore(input: RestoreInput): RestorePlan {
   const tier = restoreTier(input.facts, input.now, input.startFailure ?? null);
   if (tier.outcome === 'blocked') return tier;
+  // What runs works in its trees whatever became of their repositories.
+  const trees = tier.tier === 0 ? NO_TREES : restoreTrees(input.facts, input.source ?? null);
+  if (trees.outcome === 'blocked') return trees;
   const lost = whatIsLost(input.facts, tier, input.changedPaths ?? null);
   const plan = instancePlan({
     plan_id: input.planId,
@@ -39,15 +47,21 @@ export function planRestore(input: RestoreInput): RestorePlan {
     tier: tier.tier,
     returns: whatReturns(input.facts, tier, lost),
     did_not_return: lost,
-    steps: steps(input, tier),
+    steps: steps(input, tier, trees.steps),
   });
-  const reason = tier.tier === 2 ? tier.needsConsent : null;
-  return reason === null ? { outcome: 'plan', plan } : { outcome: 'needs_consent', reason, plan };
+  const reasons = [
+    tier.tier === 2 ? tier.needsConsent : null,
+    trees.outcome === 'needs_consent' ? trees.reason : null,
+  ].filter((reason) => reason !== null);
+  if (reasons.length === 0) return { outcome: 'plan', plan, notes: trees.notes };
+  return { outcome: 'needs_consent', reason: reasons.join('; '), plan, notes: trees.notes };
 }
 
 type Chosen = Exclude<RestoreTier, { outcome: 'blocked' }>;
 
-function steps(input: RestoreInput, tier: Chosen): StepDraft[] {
+const NO_TREES: Extract<RestoreTrees, { outcome: 'ok' }> = { outcome: 'ok', steps: [], notes: [] };
+
+function steps(input: RestoreInput, tier: Chosen, trees: readonly StepDraft[]): StepDraft[] {
   const { facts, session } = input;
   const { recipe } = facts.manifest;
   if (tier.tier === 0 && tier.agent === 'alive') return [...runningAgain(facts), { op: 'reconnect' }];
@@ -67,10 +81,12 @@ function steps(input: RestoreInput, tier: Chosen): StepDraft[] {
     begin,
     ...(facts.observation.leftover_pids.length > 0 ? [{ op: 'end_leftovers' } as const] : []),
     ...(tier.tier === 2 && tier.renamesOld ? [rename(input)] : []),
+    ...trees,
     { op: 'prepare_socket_dir' },
     { op: 'write_agent_config', session },
     { op: 'create_resources', recipe: from, requires: containerStillThere(input, tier) },
     { op: 'start_container', recipe: from },
+    ...checkSteps(recipe),
     sessionStep,
     running(),
   ];

@@ -8,6 +8,7 @@ import { dockerFindings } from './doctor.ts';
 import { pinImage } from './keep.ts';
 import { observeEngine } from './observe.ts';
 import type { DockerDeps, DockerOptions } from './options.ts';
+import { probe } from './probe.ts';
 import { removeResource } from './remove.ts';
 import { renameContainer } from './rename.ts';
 import { startContainer } from './start.ts';
@@ -30,6 +31,7 @@ export function createDockerBackend(options: DockerOptions): Backend {
     capsule: (ref) => capsuleEndpoint(deps, ref),
     create: (context) => createResources(deps, context),
     start: (context) => startContainer(deps, context),
+    probe: (ref, what, signal) => probe(deps, ref, what, signal),
     stop: (ref, graceMs, signal) => stopContainer(deps, ref, graceMs, signal),
     async endLeftovers(_ref, signal) {
       // Nothing outlives a container.

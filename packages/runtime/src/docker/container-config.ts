@@ -33,13 +33,19 @@ export function containerConfig(input: {
   names: { container: string; network: string };
   image: { id: string; tag: string };
   runtimeDir: string;
+  mounts: StartContext['mounts'];
+  env: StartContext['env'];
 }): Docker.ContainerCreateOptions {
-  const { manifest, recipe, dirs, names, image } = input;
+  const { manifest, recipe, names, image } = input;
   return {
     Image: image.id,
     Hostname: names.container,
     User: `${input.user.uid}:${input.user.gid}`,
-    Env: [`HOME=${INSIDE.home}`, `JACKIN_INSTANCE=${manifest.instance_id}`],
+    Env: [
+      `HOME=${INSIDE.home}`,
+      `JACKIN_INSTANCE=${manifest.instance_id}`,
+      ...Object.entries(input.env).map(([name, value]) => `${name}=${value}`),
+    ],
     Entrypoint: [INSIDE.node, INSIDE.capsule],
     Cmd: [
       ...['--config', INSIDE.agentConfig],
@@ -53,7 +59,7 @@ export function containerConfig(input: {
     OpenStdin: false,
     HostConfig: {
       Init: true,
-      Mounts: mountsOf(recipe, dirs, input.runtimeDir),
+      Mounts: mountsOf(input),
       NetworkMode: names.network,
       RestartPolicy: { Name: 'no' },
       LogConfig: LOG,
@@ -62,7 +68,15 @@ export function containerConfig(input: {
   };
 }
 
-function mountsOf(recipe: Recipe, dirs: StartContext['dirs'], runtimeDir: string): Docker.MountConfig {
+function mountsOf({
+  recipe,
+  dirs,
+  runtimeDir,
+  mounts,
+}: Pick<
+  Parameters<typeof containerConfig>[0],
+  'recipe' | 'dirs' | 'runtimeDir' | 'mounts'
+>): Docker.MountConfig {
   for (const { dst } of recipe.mounts) {
     if (isReservedDestination(dst)) throw conflict(dst);
   }
@@ -72,7 +86,7 @@ function mountsOf(recipe: Recipe, dirs: StartContext['dirs'], runtimeDir: string
     bind(dirs.sockets, INSIDE.run),
     bind(dirs.agent_config, INSIDE.agentConfig, true),
     bind(runtimeDir, INSIDE.runtime, true),
-    ...recipe.mounts.map(({ src, dst, readonly }) => bind(src, dst, readonly)),
+    ...mounts.map(({ source, target, readonly }) => bind(source, target, readonly)),
   ];
 }
 

@@ -56,6 +56,8 @@ export async function createResources(
       names,
       image,
       runtimeDir: runtime.dir,
+      mounts: context.mounts,
+      env: context.env,
     });
     const made = await createOnce(engine, context, config, image.id);
     // Two networks of one name would be one too many for whoever made the container.

@@ -1,6 +1,5 @@
 import type { Step, StepOp } from '../plan.ts';
 import type { StepContext } from './ports.ts';
-import { refuseExistingTree } from './removal-steps.ts';
 
 const NEEDS_BACKEND: ReadonlySet<StepOp> = new Set<StepOp>([
   'create_resources',
@@ -21,10 +20,9 @@ const NEEDS_BACKEND: ReadonlySet<StepOp> = new Set<StepOp>([
 /**
  * Whether this build can carry the step out at all. Asked of every step before the first one runs: a plan that records
  * what it will do and then cannot go on would leave an instance stuck.
- * @throws JackinError BACKEND_UNAVAILABLE, ISOLATION_UNSUPPORTED, STATE_NOT_READABLE
+ * @throws JackinError BACKEND_UNAVAILABLE
  */
 export async function requireCapability(step: Step, context: StepContext): Promise<void> {
   // The getter refuses a backend that is not here.
   if (NEEDS_BACKEND.has(step.op)) void context.backend;
-  if (step.op === 'remove_isolated_tree') await refuseExistingTree(step, context.base);
 }

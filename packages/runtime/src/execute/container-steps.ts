@@ -3,6 +3,7 @@ import type { Backend, EngineFact, InstanceRef, StartContext } from '../backend.
 import type { Plan, Step } from '../plan.ts';
 import { answerInvalid, type CreateAnswer, checkedAnswer, type StartAnswer } from './answers.ts';
 import { CALL_MS, outside } from './context.ts';
+import { mountedTrees, prepareViews } from './mounted-trees.ts';
 import type { Handler, StepContext, StepOutcome } from './ports.ts';
 
 /** An image build may take long; a start includes the capsule's own bound. In milliseconds. */
@@ -10,6 +11,7 @@ const BUILD_MS = 30 * 60_000;
 const START_MS = 120_000;
 
 export const createResources: Handler<'create_resources'> = async (step, context) => {
+  if (context.plan.backend === 'docker') await prepareViews(context);
   const answer = await outside(context, 'Creating the container', BUILD_MS, async (signal) =>
     context.backend.create(await startContext(context, step.recipe, signal)),
   );
@@ -133,10 +135,13 @@ async function startContext(
   signal: AbortSignal,
 ): Promise<StartContext> {
   const { dir, home, state, sockets, agentConfig } = context.ports.paths.instance(context.base);
+  const { mounts, env } = await mountedTrees(context, recipe);
   return {
     ref: await context.ref(),
     recipe,
     dirs: { data: dir, home, state, sockets, agent_config: agentConfig },
+    mounts,
+    env,
     signal,
   };
 }

@@ -3,6 +3,7 @@ import { derivedNames, type Manifest } from '@jackin/instance';
 import type { Backend } from '../backend.ts';
 import type { InstanceFacts } from '../facts.ts';
 import { bounded } from '../observe/bounded.ts';
+import type { TreeLook } from '../observe/isolated-facts.ts';
 import type { Plan, Step } from '../plan.ts';
 import type { ExecutorPorts, StepContext } from './ports.ts';
 import { evaluatePrecondition } from './preconditions.ts';
@@ -42,9 +43,9 @@ export function createStepContext(plan: Plan, ports: ExecutorPorts): RunContext 
       if (!manifest) throw instanceGone(base);
       return { instance_id: manifest.instance_id, container_base: base, manifest };
     },
-    async facts(): Promise<InstanceFacts | null> {
+    async facts(trees: TreeLook = 'record'): Promise<InstanceFacts | null> {
       await manifestNow();
-      return ports.observeOne(base, lastManifest ?? undefined);
+      return ports.observeOne(base, lastManifest ?? undefined, trees);
     },
     lockReleased() {
       lockReleased = true;
@@ -99,7 +100,8 @@ export async function checkPreconditions(step: Step, context: RunContext): Promi
   }
   if (step.requires.length === 0) return;
   const standIn = step.op === 'create_instance' ? step.manifest : undefined;
-  const facts = standIn ? await context.ports.observeOne(context.base, standIn) : await context.facts();
+  const trees = step.requires.some(({ fact }) => fact === 'isolated') ? 'assess' : 'record';
+  const facts = standIn ? await context.ports.observeOne(context.base, standIn) : await context.facts(trees);
   const rowStatus = onDisk ? null : await rowStatusOf(context);
   for (const precondition of step.requires) {
     const verdict = evaluatePrecondition(precondition, { facts, onDisk: onDisk !== null, rowStatus });

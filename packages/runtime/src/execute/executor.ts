@@ -12,7 +12,7 @@ import type { ExecutionReceipt, ExecutorPorts, Handler, StepContext, StepOutcome
  * one the lock is still held and the step's preconditions hold on fresh facts; around each step an event is emitted
  * synchronously, which is the step journal.
  *
- * Throws PLAN_INVALID; BACKEND_UNAVAILABLE or ISOLATION_UNSUPPORTED before the first step; LOCK_LOST, STATE_CHANGED
+ * Throws PLAN_INVALID; BACKEND_UNAVAILABLE before the first step; LOCK_LOST, STATE_CHANGED
  * (naming fact and value), or the failed step's error; `details` say which step it was and what was done before it.
  * Nothing after that step runs.
  */

@@ -13,15 +13,16 @@ import {
   recordStatus,
   recordWorkspace,
 } from './record-steps.ts';
-import {
-  removeDataDir,
-  removeIndexRow,
-  removeIsolatedTree,
-  removeLock,
-  removeSocketDir,
-} from './removal-steps.ts';
+import { removeDataDir, removeIndexRow, removeLock, removeSocketDir } from './removal-steps.ts';
 import { reconnect, startSession, writeAgentConfigStep } from './session-steps.ts';
 import { endLeftovers, stopContainer } from './stop-steps.ts';
+import {
+  checkTrees,
+  materialiseTrees,
+  recreateTree,
+  removeIsolatedTrees,
+  repairRegistration,
+} from './tree-steps.ts';
 
 /** One handler per operation: a plan can say nothing that is not here, and the type checker counts them. */
 export const handlers: HandlerTable = {
@@ -43,7 +44,11 @@ export const handlers: HandlerTable = {
   remove_network: removeEngineResource('network'),
   remove_volume: removeEngineResource('volume'),
   remove_keep_tag: removeEngineResource('keep_tag'),
-  remove_isolated_tree: removeIsolatedTree,
+  materialise_trees: materialiseTrees,
+  check_trees: checkTrees,
+  repair_registration: repairRegistration,
+  recreate_tree: recreateTree,
+  remove_isolated_trees: removeIsolatedTrees,
   remove_data_dir: removeDataDir,
   remove_socket_dir: removeSocketDir,
   remove_lock: removeLock,

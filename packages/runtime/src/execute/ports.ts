@@ -5,7 +5,9 @@ import type { InstanceStore, Manifest } from '@jackin/instance';
 import type { Backend, InstanceRef } from '../backend.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { CapsuleAccess } from '../observe/capsule-access.ts';
+import type { TreeLook } from '../observe/isolated-facts.ts';
 import type { Plan, Step, StepOp } from '../plan.ts';
+import type { Trees } from '../trees.ts';
 
 /** Everything the executor may touch. What to do comes from the plan alone. */
 export interface ExecutorPorts {
@@ -18,7 +20,9 @@ export interface ExecutorPorts {
    * A fresh look at one instance. `manifest` stands in where none is on disk yet, or no longer. Null: there is
    * neither.
    */
-  observeOne(base: string, manifest?: Manifest): Promise<InstanceFacts | null>;
+  observeOne(base: string, manifest?: Manifest, trees?: TreeLook): Promise<InstanceFacts | null>;
+  /** Worktrees and clones on this host. */
+  trees: Trees;
   /** The lock the caller holds for this plan; checked before every step. Null: the plan needs none. */
   lock: Lock | null;
   /** References to values, at the moment the session starts. Throws ENV_UNRESOLVED naming the variable. */
@@ -74,7 +78,7 @@ export interface StepContext {
   /** The manifest on disk; without one the last one seen in this plan. INSTANCE_NOT_FOUND when there never was one. */
   ref(): Promise<InstanceRef>;
   /** Fresh facts of this instance. */
-  facts(): Promise<InstanceFacts | null>;
+  facts(trees?: TreeLook): Promise<InstanceFacts | null>;
   /** The lock was given back by a step: the following ones run without it. */
   lockReleased(): void;
 }

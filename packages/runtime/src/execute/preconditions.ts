@@ -26,7 +26,7 @@ export function evaluatePrecondition(precondition: Precondition, now: Preconditi
     case 'no_agent_alive':
       return noAgentAlive(now.facts);
     case 'isolated':
-      return sameVerdicts(precondition.verdicts, now.facts);
+      return sameTrees(precondition, now.facts);
     case 'name_free':
       return nameFree(now);
   }
@@ -49,12 +49,21 @@ function noAgentAlive(facts: InstanceFacts | null): Verdict {
   return { holds: false, value: `alive: ${alive.map((session) => session.session_id).join(', ')}` };
 }
 
-function sameVerdicts(expected: Record<string, string>, facts: InstanceFacts | null): Verdict {
-  const found = new Map((facts?.isolated ?? []).map((mount) => [mount.mount_dst, mount.verdict as string]));
-  const destinations = new Set([...Object.keys(expected), ...found.keys()]);
+/** What was agreed to is what was shown, not a tree of the same verdict. */
+function sameTrees(
+  { verdicts, fingerprints = {} }: Extract<Precondition, { fact: 'isolated' }>,
+  facts: InstanceFacts | null,
+): Verdict {
+  const found = new Map((facts?.isolated ?? []).map((mount) => [mount.mount_dst, mount]));
+  const destinations = new Set([...Object.keys(verdicts), ...found.keys()]);
   for (const destination of destinations) {
-    if (expected[destination] !== found.get(destination)) {
-      return { holds: false, value: `${destination} is ${found.get(destination) ?? 'not recorded'}` };
+    const now = found.get(destination);
+    if (verdicts[destination] !== now?.verdict) {
+      return { holds: false, value: `${destination} is ${now?.verdict ?? 'not recorded'}` };
+    }
+    const seen = fingerprints[destination];
+    if (seen !== undefined && seen !== now?.assessment?.fingerprint) {
+      return { holds: false, value: `${destination} changed: ${now?.reason ?? 'not recorded'}` };
     }
   }
   return { holds: true };

@@ -25,6 +25,15 @@ export const recordStatus: Handler<'record_status'> = async (step, { ports, base
   }
   const at = ports.clock.now().toISOString();
   await ports.store.update(base, (manifest) => withRecord(manifest, step, at));
+  const { trees = {} } = step;
+  if (Object.keys(trees).length > 0) {
+    await ports.store.changeIsolation(base, (records) =>
+      records.map((record) => ({
+        ...record,
+        cleanup_status: trees[record.mount_dst] ?? record.cleanup_status,
+      })),
+    );
+  }
   return { state: 'done', detail: step.status };
 };
 

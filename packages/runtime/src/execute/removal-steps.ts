@@ -1,30 +1,6 @@
 import { lstat } from 'node:fs/promises';
-import { acquireLock, fileSystemError, JackinError, removeTree } from '@jackin/core';
-import type { Step } from '../plan.ts';
+import { acquireLock, fileSystemError, removeTree } from '@jackin/core';
 import type { Handler, StepOutcome } from './ports.ts';
-
-/**
- * Worktrees and clones cannot be assessed by this version, so they are never removed; a tree that is gone already is
- * no obstacle. Throws ISOLATION_UNSUPPORTED.
- */
-export const removeIsolatedTree: Handler<'remove_isolated_tree'> = async (step, { base }) => {
-  await refuseExistingTree(step, base);
-  return gone();
-};
-
-/** Throws ISOLATION_UNSUPPORTED while there is something at the tree's path. */
-export async function refuseExistingTree(
-  { path, mount_dst }: Extract<Step, { op: 'remove_isolated_tree' }>,
-  base: string,
-): Promise<void> {
-  if (!(await exists(path))) return;
-  throw new JackinError({
-    code: 'ISOLATION_UNSUPPORTED',
-    message: `${base} has an isolated tree at ${path} for ${mount_dst}; this version cannot tell whether it holds work`,
-    hint: `Look at ${path}, save what you need and remove the tree with git, then run the same command again.`,
-    details: { path, mount_dst },
-  });
-}
 
 /** The manifest goes last, so that an interrupted removal still shows the instance. */
 export const removeDataDir: Handler<'remove_data_dir'> = async (_step, { ports, base }) => {

@@ -17,6 +17,8 @@ export function sessionEnvironment(input: {
   home: string;
   hostEnv: NodeJS.ProcessEnv;
   resolved: Record<string, string>;
+  /** Git's settings for the trees of the instance. */
+  trees?: Readonly<Record<string, string>>;
 }): Record<string, string> {
   const standalone = input.backend === 'standalone';
   return {
@@ -24,6 +26,7 @@ export function sessionEnvironment(input: {
     TERM: 'xterm-256color',
     COLORTERM: 'truecolor',
     ...input.resolved,
+    ...input.trees,
     HOME: standalone ? input.home : CONTAINER_HOME,
     JACKIN_INSTANCE: input.instanceId,
   };

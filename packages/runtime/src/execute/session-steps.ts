@@ -10,6 +10,7 @@ import type { CapsuleAccess } from '../observe/capsule-access.ts';
 import type { SessionRequest } from '../plan.ts';
 import { recordUnrecorded } from './container-steps.ts';
 import { outside } from './context.ts';
+import { mountedTrees } from './mounted-trees.ts';
 import type { Handler, StepContext } from './ports.ts';
 import { programHint } from './program-hint.ts';
 import { findProgram, sessionEnvironment } from './session-env.ts';
@@ -108,6 +109,7 @@ async function sessionPlan(
     home: ports.paths.instance(base).home,
     hostEnv: ports.hostEnv,
     resolved: await ports.resolveEnv(recipe.env.map(({ name, source }) => ({ name, source }))),
+    trees: (await mountedTrees(context, recipe)).env,
   });
   if (plan.backend === 'standalone' && !(await findProgram(session.argv[0] ?? '', session.cwd, env.PATH))) {
     throw agentStartFailed(context, session, `${session.argv[0]} was not found on this host`);

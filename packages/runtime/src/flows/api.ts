@@ -1,4 +1,5 @@
 import type {
+  AssessDocument,
   DoctorDocument,
   EndDocument,
   LoadDocument,
@@ -45,6 +46,8 @@ export interface ResumeRequest {
   detach: boolean;
   acceptLoss: boolean;
   allowDrift: boolean;
+  /** Where the repository of its worktree is now, when it was moved. */
+  source?: string | null;
   dryRun: boolean;
 }
 
@@ -81,6 +84,12 @@ export interface PurgeRequest {
   dryRun: boolean;
 }
 
+export interface AssessRequest {
+  path: string;
+  /** Commit id the tree started from; null: what is on no remote counts. */
+  base: string | null;
+}
+
 export interface ExileRequest {
   yes: boolean;
   dryRun: boolean;
@@ -115,6 +124,7 @@ export type SessionResult =
   | { kind: 'end'; document: EndDocument; exitCode: 0 | 4 }
   | { kind: 'exile'; document: ExileDocument; exitCode: 0 | 1 }
   | { kind: 'status'; document: StatusDocument; exitCode: 0 | 1 }
+  | { kind: 'assess'; document: AssessDocument; exitCode: 0 }
   | { kind: 'doctor'; document: DoctorDocument; exitCode: 0 | 1 }
   | { kind: 'plan'; document: PlanDocument; exitCode: 0 }
   | { kind: 'plans'; document: PlansDocument; exitCode: 0 | 1 }
@@ -134,6 +144,7 @@ export interface Jackin {
   eject(request: EjectRequest): Promise<FlowResult>;
   purge(request: PurgeRequest): Promise<FlowResult>;
   exile(request: ExileRequest): Promise<FlowResult>;
+  assess(request: AssessRequest): Promise<FlowResult>;
   doctor(): Promise<FlowResult>;
   workspaces: WorkspaceVerbs;
   variables: VariableVerbs;

@@ -10,6 +10,8 @@ export interface RestoreConsent {
   acceptLoss: boolean;
   /** Use an image that may not be the recorded one. */
   allowDrift: boolean;
+  /** Where the repository of a worktree is now, when it was moved. */
+  source?: string | null;
 }
 
 /**

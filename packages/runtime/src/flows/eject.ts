@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newNonce } from '@jackin/core';
 import type { Manifest } from '@jackin/instance';
+import { mountDocument } from '../decide/mount-document.ts';
 import { planEject } from '../decide/plan-eject.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { EndDocument } from '../jackin.ts';
@@ -20,7 +21,11 @@ export async function eject(world: World, request: EjectRequest): Promise<FlowRe
   if (!request.dryRun) await reconcile(world);
   const { container_base: base, manifest } = await namedInstance(world, request.instance);
   if (request.dryRun) {
-    return { kind: 'plan', document: { plan: ejectPlan(world, await factsOf(world, base)) }, exitCode: 0 };
+    return {
+      kind: 'plan',
+      document: { plan: ejectPlan(world, await factsOf(world, base, 'assess')) },
+      exitCode: 0,
+    };
   }
   return endResult(await ejectInstance(world, manifest));
 }
@@ -57,7 +62,7 @@ async function ejectInstance(world: World, manifest: Manifest): Promise<EndDocum
   // Before there is a lock: what this version cannot work on is left without a trace of it.
   backendFor(world, manifest);
   return withInstanceLock(world, base, { purpose: 'eject' }, async (lock) => {
-    const facts = await factsOf(world, base);
+    const facts = await factsOf(world, base, 'assess');
     const receipt = await world.run(ejectPlan(world, facts), lock);
     const after = await factsOf(world, base);
     const cause = after.manifest.exit_cause;
@@ -66,7 +71,8 @@ async function ejectInstance(world: World, manifest: Manifest): Promise<EndDocum
       cause: cause?.kind ?? null,
       evidence: cause?.evidence ?? [],
       removed: receipt.removed,
-      kept: keptThings(after),
+      kept: keptThings(facts),
+      isolated: facts.isolated.map(mountDocument),
       agent_exit: agentExit(after, null),
     });
   });

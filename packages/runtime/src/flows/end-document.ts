@@ -24,6 +24,7 @@ export function endDocument(
     kept_without_choice: false,
     removed: [],
     kept: [],
+    isolated: [],
     next_commands: nextCommands(outcome, instance_id),
     policy: null,
     agent_exit: null,

@@ -4,10 +4,12 @@ import type { Classification } from '../decide/classify-exit.ts';
 import type { ExitDecision } from '../decide/decide-exit.ts';
 import type { ExitPolicy } from '../decide/exit-policy-table.ts';
 import type { AgentEnd, Ended } from '../decide/judge-end.ts';
+import { mountDocument } from '../decide/mount-document.ts';
 import { type FinalDecision, planExit } from '../decide/plan-exit.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { EndDocument } from '../jackin.ts';
 import { agentExit, endDocument, keptByChoice, keptThings, policyOf } from './end-document.ts';
+import { keepWhatIsLeft, type LeftOver } from './keep-what-is-left.ts';
 import { GRACE_MS, type World } from './world.ts';
 
 /** What an exit decision is carried out with. */
@@ -31,7 +33,14 @@ export async function act(
     return endDocument(facts, 'running', { status: facts.manifest.status, evidence: [reason] });
   }
   const { decision: done, plan } = planExit({ ...stopStamp(world), facts, classification, decision });
-  const removed = plan === null ? [] : (await world.run(plan, lock)).removed;
+  let removed: string[];
+  try {
+    removed = plan === null ? [] : (await world.run(plan, lock)).removed;
+  } catch (thrown) {
+    const left = await keepWhatIsLeft(world, lock, facts.container_base, thrown);
+    if (left === null) throw thrown;
+    return keptAfterAll(input, classification, left);
+  }
   switch (done.action) {
     case 'record':
       return recorded(input, classification);
@@ -97,6 +106,26 @@ function kept(
   });
 }
 
+/** A clean-up a tree was in the way of: what is left is kept, and the reason is told. */
+function keptAfterAll(input: ActionInput, ended: Ended, left: LeftOver): EndDocument {
+  return endDocument(left.facts, 'kept', {
+    ...whatEnded({ ...input, facts: left.facts }, ended),
+    status: left.facts.manifest.status,
+    evidence: [
+      ...(ended.cause?.evidence ?? []),
+      `it could not be cleaned up: ${left.error.message}`,
+      ...hintOf(left),
+    ],
+    removed: left.removed,
+    kept: keptThings(left.facts),
+    kept_without_choice: true,
+  });
+}
+
+function hintOf({ error }: LeftOver): string[] {
+  return error.hint === undefined ? [] : [error.hint];
+}
+
 function cleaned(
   input: ActionInput,
   ended: Ended,
@@ -118,6 +147,7 @@ function whatEnded({ facts, policy, seen }: ActionInput, ended: Ended): Partial<
     evidence: ended.cause?.evidence ?? [],
     policy: policyOf(policy),
     agent_exit: agentExit(facts, seen),
+    isolated: facts.isolated.map(mountDocument),
   };
 }
 

@@ -65,7 +65,7 @@ interface TurnInput {
 
 async function decideAndAct(input: TurnInput): Promise<Turn> {
   const { world, base, lock, options, answer } = input;
-  const facts = await world.lookAt(base);
+  const facts = await world.lookAt(base, undefined, 'assess');
   if (facts === null) return { document: removedMeanwhile(base) };
   const classification = classify(facts, options.seen, world.now());
   const action = { world, lock, facts, policy: options.policy, seen: options.seen };

@@ -1,6 +1,8 @@
 import type { ExitDecision } from '../decide/decide-exit.ts';
-import type { InstanceFacts } from '../facts.ts';
-import type { SessionIdentityView } from '../prompts.ts';
+import { mountDocument } from '../decide/mount-document.ts';
+import { treeLines } from '../decide/tree-lines.ts';
+import type { InstanceFacts, IsolatedMountFact } from '../facts.ts';
+import type { MountView, SessionIdentityView } from '../prompts.ts';
 import type { World } from './world.ts';
 
 export interface ExitAnswer {
@@ -19,25 +21,29 @@ export async function askForEnd(
 ): Promise<ExitAnswer> {
   const session = identityView(facts);
   const shown = verdictsOf(facts);
-  const mounts = unfinished.map(({ kind, mount_dst, verdict, reason: why }) => ({
-    kind,
-    mount_dst,
-    verdict,
-    lines: [why],
-  }));
+  const mounts = unfinished.map(mountView);
   if ((await world.prompts.acknowledgeUnfinished({ session, mounts })) === 'abort') {
     return { choice: 'abort', shown };
   }
   const choice = await world.prompts.chooseEnd({
     session,
     headline: reason,
-    removes: [...mounts.map(({ kind, mount_dst }) => `the ${kind} ${mount_dst}`), 'all instance state'],
+    removes: [
+      ...facts.isolated.map(({ kind, mount_dst }) => `the ${kind} ${mount_dst}`),
+      'all instance state',
+    ],
   });
   return { choice, shown };
 }
 
+/** One tree as a question shows it. */
+export function mountView(mount: IsolatedMountFact): MountView {
+  const { kind, mount_dst, verdict } = mount;
+  return { kind, mount_dst, verdict, lines: treeLines(mountDocument(mount)) };
+}
+
 /** Who a question is about. */
-function identityView({ manifest, container_base }: InstanceFacts): SessionIdentityView {
+export function identityView({ manifest, container_base }: InstanceFacts): SessionIdentityView {
   return {
     role: manifest.role_key,
     agent: manifest.agent_runtime,
@@ -46,7 +52,13 @@ function identityView({ manifest, container_base }: InstanceFacts): SessionIdent
   };
 }
 
-/** The verdicts of all isolated mounts, comparable. */
+/** What was found in all isolated mounts, comparable. */
 export function verdictsOf(facts: InstanceFacts): string {
-  return JSON.stringify(facts.isolated.map(({ mount_dst, verdict }) => [mount_dst, verdict]));
+  return JSON.stringify(
+    facts.isolated.map(({ mount_dst, verdict, assessment }) => [
+      mount_dst,
+      verdict,
+      assessment?.fingerprint ?? null,
+    ]),
+  );
 }

@@ -1,4 +1,5 @@
 import type { Jackin } from './api.ts';
+import { assessPath } from './assess.ts';
 import { configurationVerbs } from './configuration/index.ts';
 import { doctor } from './doctor.ts';
 import { eject, exile } from './eject.ts';
@@ -34,6 +35,7 @@ export function createJackin(deps: JackinDeps): Jackin {
     eject: async (request) => eject(await command(request.dryRun), request),
     purge: async (request) => purge(await command(request.dryRun), request),
     exile: async (request) => exile(await command(request.dryRun), request),
+    assess: async (request) => assessPath(await command(true), request),
     doctor: async () => doctor(await command(true)),
     ...configurationVerbs(deps),
   };

@@ -10,10 +10,9 @@ import { mountRisks } from './risky-mounts.ts';
 import type { World } from './world.ts';
 
 /**
- * The mounts of a launch: those configured, then those of `--mount`. Isolation that was asked for is refused, because this
- * version can only share; sharing instead would let the agent write where nobody expects it.
- * @throws JackinError MOUNT_INVALID, MOUNT_SOURCE_MISSING, MOUNT_CONFLICT, ISOLATION_UNSUPPORTED, DECISION_NEEDED for
- *   what {@link mountRisks} finds and nobody can confirm, MOUNT_DECLINED
+ * The mounts of a launch: those configured, then those of `--mount`.
+ * @throws JackinError MOUNT_INVALID, MOUNT_SOURCE_MISSING, MOUNT_CONFLICT, DECISION_NEEDED for what {@link mountRisks}
+ *   finds and nobody can confirm, MOUNT_DECLINED
  */
 export async function launchMounts(
   world: World,
@@ -30,17 +29,19 @@ export async function launchMounts(
   }
   const mounts = withIsolation([...target.mounts, ...extra], request.mountIsolation);
   refuseDoubles(mounts);
-  refuseIsolation(mounts);
+  refuseNested(mounts);
   await confirmRisks(world, mounts, request.force);
   return mounts;
 }
 
 /** What a process on this machine cannot be kept to: it sees every file where it is, and may write it. */
 export function standaloneMountNotices(mounts: readonly MountSpec[]): string[] {
-  return mounts.flatMap(({ src, dst, readonly }) => [
-    ...(readonly ? [`standalone does not enforce read-only: the agent can write ${src}`] : []),
-    ...(dst === src ? [] : [`standalone does not mount: the agent finds ${src} there and not at ${dst}`]),
-  ]);
+  return mounts
+    .filter(({ isolation }) => isolation === 'shared')
+    .flatMap(({ src, dst, readonly }) => [
+      ...(readonly ? [`standalone does not enforce read-only: the agent can write ${src}`] : []),
+      ...(dst === src ? [] : [`standalone does not mount: the agent finds ${src} there and not at ${dst}`]),
+    ]);
 }
 
 function withIsolation(mounts: MountSpec[], settings: readonly string[]): MountSpec[] {
@@ -69,15 +70,20 @@ export function parseIsolation(text: string): [string, MountSpec['isolation']] {
   });
 }
 
-function refuseIsolation(mounts: readonly MountSpec[]): void {
-  const isolated = mounts.find(({ isolation }) => isolation !== 'shared');
-  if (isolated === undefined) return;
-  throw new JackinError({
-    code: 'ISOLATION_UNSUPPORTED',
-    message: `${isolated.dst} asks for a ${isolated.isolation}, and this version can only share ${isolated.src}`,
-    hint: `To share it this once: --mount-isolation ${isolated.dst}=shared`,
-    details: { mount_dst: isolated.dst, isolation: isolated.isolation },
-  });
+/** A tree in a tree would be somebody else's files in a repository. */
+function refuseNested(mounts: readonly MountSpec[]): void {
+  const isolated = mounts.filter(({ isolation }) => isolation !== 'shared');
+  for (const outer of isolated) {
+    const inner = isolated.find(({ dst }) => dst.startsWith(`${outer.dst.replace(/\/$/, '')}/`));
+    if (inner === undefined) continue;
+    throw new JackinError({
+      code: 'MOUNT_CONFLICT',
+      message: `The isolated mounts ${outer.dst} and ${inner.dst} lie inside each other`,
+      hint: `Give one of them a destination outside of the other, or share it: --mount-isolation ${inner.dst}=shared`,
+      details: { mounts: [outer.dst, inner.dst] },
+      exitCode: 2,
+    });
+  }
 }
 
 /** @throws JackinError MOUNT_CONFLICT */

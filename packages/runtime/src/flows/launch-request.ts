@@ -17,6 +17,7 @@ import { dockerRecipe } from './docker-recipe.ts';
 import { homeOf } from './home.ts';
 import { knownAgents } from './known-agents.ts';
 import { launchMounts, refuseReserved, standaloneMountNotices } from './launch-mounts.ts';
+import { inspectSources, type Sources } from './launch-trees.ts';
 import { agentsOf, type LaunchRole, launchRole, roleNotices } from './roles.ts';
 import type { World } from './world.ts';
 
@@ -46,6 +47,10 @@ export interface LaunchMaterial {
   supportedAgents: string[];
   /** What the operator must hear before it starts. */
   notices: string[];
+  /** The sources of its worktrees and clones, as they are now. */
+  sources: Sources;
+  /** A source with uncommitted changes may be used. */
+  force: boolean;
 }
 
 /**
@@ -102,6 +107,7 @@ export async function prepareLaunch(world: World, request: LoadRequest): Promise
       const can = agentsOf(opened, backend);
       requireSupported(agent, { key: role.key, agents: can });
       const { user, ...image } = await ofBackend(opened);
+      const sources = await inspectSources(world, mounts);
       const run = { limits, ...(user === null ? {} : { user }) };
       const [git, ref] = source.kind === 'git' ? [source.git, source.branch] : [null, null];
       return {
@@ -112,6 +118,8 @@ export async function prepareLaunch(world: World, request: LoadRequest): Promise
           ...(backend === 'standalone' ? standaloneMountNotices(mounts) : []),
           ...roleNotices(opened, backend, agent.id),
         ],
+        sources,
+        force: request.force,
       };
     },
     invocation: invocation(request, role, agent, target),

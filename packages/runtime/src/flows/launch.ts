@@ -8,6 +8,7 @@ import type { Plan, Step, StepOp } from '../plan.ts';
 import { sessionRequest } from './conversation.ts';
 import { removeDeadLocks } from './dead-locks.ts';
 import type { LaunchMaterial, PreparedLaunch } from './launch-request.ts';
+import { planTrees, workdirInTrees } from './launch-trees.ts';
 import { withInstanceLock } from './locking.ts';
 import { prepareSession } from './prepare-session.ts';
 import { requireEngine } from './require-engine.ts';
@@ -24,13 +25,28 @@ export interface Launched {
 export function launchPlan(
   world: World,
   prepared: PreparedLaunch,
-  { recipe, role, supportedAgents }: LaunchMaterial,
+  material: LaunchMaterial,
   engine: EngineFact | null = null,
-): Plan {
+): { plan: Plan; notices: string[] } {
   const { target, agent, launchTarget } = prepared;
+  const { role, supportedAgents } = material;
   const instanceId = newInstanceId();
   const base = baseName({ instanceId, workspace: target.workspaceName, role: role.key });
-  return planLaunch({
+  const mounts = material.recipe.mounts;
+  const { trees, notices } = planTrees(world, {
+    ...material,
+    base,
+    mounts,
+    workspace: target.label,
+    role: role.key,
+  });
+  const { backend } = material.recipe;
+  const workdir =
+    backend === 'standalone'
+      ? workdirInTrees(material.recipe.workdir, mounts, trees)
+      : material.recipe.workdir;
+  const recipe = { ...material.recipe, workdir };
+  const plan = planLaunch({
     planId: randomUUID(),
     now: world.now(),
     instanceId,
@@ -45,7 +61,9 @@ export function launchPlan(
     recipe,
     engine,
     session: sessionRequest(world, { agent: agent.id, argv: recipe.agent.argv, cwd: recipe.workdir }),
+    trees,
   });
+  return { plan, notices };
 }
 
 /**
@@ -61,11 +79,9 @@ export async function launch(
   const material = await prepared.make();
   const engine = await requireEngine(world, prepared.backend);
   await removeDeadLocks(world);
-  for (const message of material.notices) {
-    world.events({ type: 'notice', level: 'warn', code: 'NOT_ENFORCED', message });
-  }
   for (let attempt = 1; ; attempt += 1) {
-    const plan = launchPlan(world, prepared, material, engine);
+    const { plan, notices } = launchPlan(world, prepared, material, engine);
+    if (attempt === 1) tellNotices(world, material.notices, notices);
     await prepareSession(world, plan);
     try {
       return await carryOut(world, plan, onRecorded);
@@ -73,6 +89,13 @@ export async function launch(
       if (!nameTaken(toJackinError(error)) || attempt === NAME_ATTEMPTS) throw error;
     }
   }
+}
+
+function tellNotices(world: World, unenforced: readonly string[], trees: readonly string[]): void {
+  const tell = (code: string) => (message: string) =>
+    world.events({ type: 'notice', level: 'warn', code, message });
+  unenforced.forEach(tell('NOT_ENFORCED'));
+  trees.forEach(tell('TREE_NOTE'));
 }
 
 async function carryOut(world: World, plan: Plan, onRecorded: () => void): Promise<Launched> {
@@ -120,9 +143,14 @@ async function rollBack(
     logTail,
     nonce: newNonce(),
     graceMs: GRACE_MS,
+    leftBehind: Array.isArray(error.details.left) && error.details.left.length > 0,
   });
   if (outcome.outcome === 'no_trace') return null;
   if (outcome.outcome === 'not_a_setup_failure') return runsAllTheSame(plan, error);
+  if (outcome.outcome === 'taken_back') {
+    await run(outcome.plan);
+    return null;
+  }
   let undone = true;
   try {
     await run(outcome.plan);

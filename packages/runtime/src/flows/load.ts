@@ -48,7 +48,7 @@ async function preview(world: World, request: LoadRequest, prepared: PreparedLau
   if (choice.action !== 'resume') {
     return {
       kind: 'plan',
-      document: { plan: launchPlan(world, prepared, await prepared.make()) },
+      document: { plan: launchPlan(world, prepared, await prepared.make()).plan },
       exitCode: 0,
     };
   }

@@ -3,14 +3,17 @@ import { JackinError, newNonce, type Tri } from '@jackin/core';
 import type { IndexRow } from '@jackin/instance';
 import { agentInContainer } from '../decide/classify-exit.ts';
 import { type CleanConsent, doubts, requiredConsent } from '../decide/clean-consent.ts';
+import { mountDocument } from '../decide/mount-document.ts';
 import { planClean, planFinishClean } from '../decide/plan-clean.ts';
 import { wasRevived } from '../decide/revived.ts';
-import type { InstanceFacts } from '../facts.ts';
+import { ignoredLines, treeLines } from '../decide/tree-lines.ts';
+import type { InstanceFacts, IsolatedMountFact } from '../facts.ts';
 import { directoryFact } from '../observe/local-facts.ts';
 import type { Plan } from '../plan.ts';
 import type { FlowResult, PurgeRequest } from './api.ts';
 import { agentExit, endDocument, endResult } from './end-document.ts';
 import { decisionNeeded } from './guards.ts';
+import { keepWhatIsLeft, type LeftOver } from './keep-what-is-left.ts';
 import { withInstanceLock } from './locking.ts';
 import { reconcile } from './reconcile.ts';
 import { rowOnly } from './row-only.ts';
@@ -26,7 +29,7 @@ export async function purge(world: World, request: PurgeRequest): Promise<FlowRe
   const found = await world.store.resolve(request.instance);
   const base = found.container_base;
   if (found.manifest === null) return finish(world, base, request);
-  const facts = request.dryRun ? await factsOf(world, base) : await settled(world, base);
+  const facts = request.dryRun ? await factsOf(world, base, 'assess') : await settled(world, base);
   const consent = request.dryRun ? requiredConsent(facts) : await consentTo(world, facts, request);
   if (consent === null) return { kind: 'cancelled', document: { cancelled: true }, exitCode: 0 };
   const plan = cleanPlan(world, facts, consent);
@@ -37,6 +40,7 @@ export async function purge(world: World, request: PurgeRequest): Promise<FlowRe
       cause: facts.manifest.exit_cause?.kind ?? null,
       evidence: facts.manifest.exit_cause?.evidence ?? [],
       removed,
+      isolated: facts.isolated.map(mountDocument),
       agent_exit: agentExit(facts, null),
     }),
   );
@@ -47,10 +51,10 @@ export async function purge(world: World, request: PurgeRequest): Promise<FlowRe
  * STATE_CHANGED when it was brought back meanwhile, INSTANCE_GONE, LOCK_HELD after a bounded wait.
  */
 async function settled(world: World, base: string): Promise<InstanceFacts> {
-  const before = await factsOf(world, base);
+  const before = await factsOf(world, base, 'assess');
   if (before.lock.state !== 'held') return before;
   return withInstanceLock(world, base, { purpose: 'purge' }, async () => {
-    const now = await factsOf(world, base);
+    const now = await factsOf(world, base, 'assess');
     if (!wasRevived(before, now)) return now;
     throw new JackinError({
       code: 'STATE_CHANGED',
@@ -107,7 +111,24 @@ async function confirmed(world: World, row: IndexRow, plan: Plan): Promise<boole
 
 async function carryOut(world: World, base: string, plan: Plan): Promise<string[]> {
   return withInstanceLock(world, base, { purpose: 'purge' }, async (lock) => {
-    return (await world.run(plan, lock)).removed;
+    try {
+      return (await world.run(plan, lock)).removed;
+    } catch (thrown) {
+      const left = await keepWhatIsLeft(world, lock, base, thrown);
+      if (left === null) throw thrown;
+      throw stillKept(left);
+    }
+  });
+}
+
+function stillKept({ error, facts }: LeftOver): JackinError {
+  return new JackinError({
+    code: error.code,
+    message: `${error.message}. ${facts.container_base} is kept (${facts.manifest.status})`,
+    ...(error.hint === undefined ? {} : { hint: error.hint }),
+    details: { ...error.details, status: facts.manifest.status, isolated: facts.isolated.map(mountDocument) },
+    cause: error,
+    exitCode: error.exitCode,
   });
 }
 
@@ -143,13 +164,22 @@ const RANK: Readonly<Record<CleanConsent, number>> = { none: 0, yes: 1, force: 2
 
 function warnings(facts: InstanceFacts): string[] {
   const lost = facts.isolated.filter(({ verdict }) => verdict !== 'clean' && verdict !== 'unknown');
+  const clean = facts.isolated.filter(({ verdict }) => verdict === 'clean');
   return [
     ...(agentInContainer(facts) === 'alive' ? ['An agent is alive in it and will be ended.'] : []),
-    ...lost.map(
-      ({ kind, mount_dst, verdict }) => `The ${kind} ${mount_dst} is ${verdict}: its work is lost.`,
-    ),
+    ...lost.flatMap((mount) => [
+      `The ${mount.kind} ${mount.mount_dst} is ${mount.verdict}: its work is lost.`,
+      ...treeLines(mountDocument(mount)).map((line) => `  ${line}`),
+    ]),
+    ...clean.flatMap((mount) => receiptLines(mount)),
     ...doubts(facts).map((doubt) => `Could not be looked at: ${doubt}`),
   ];
+}
+
+/** What is in no repository goes with a clean tree too. */
+function receiptLines({ mount_dst, assessment }: IsolatedMountFact): string[] {
+  const ignored = assessment?.evidence?.ignored;
+  return ignored === undefined ? [] : ignoredLines(ignored).map((line) => `${mount_dst}  ${line}`);
 }
 
 function cleanPlan(world: World, facts: InstanceFacts, consent: CleanConsent): Plan {

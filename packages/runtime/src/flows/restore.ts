@@ -15,6 +15,7 @@ import { withInstanceLock } from './locking.ts';
 import { prepareSession } from './prepare-session.ts';
 import { factsOf } from './select.ts';
 import { planRestoreFailure } from './undo-restore.ts';
+import { verifyTrees } from './verify-trees.ts';
 import { GRACE_MS, type World } from './world.ts';
 
 const CHANGED_PATHS_MS = 10_000;
@@ -27,8 +28,8 @@ export interface Restored {
 
 /** The plan a restore would carry out now, agreed to; nothing is changed. */
 export async function previewRestore(world: World, base: string, consent: RestoreConsent): Promise<Plan> {
-  const facts = await factsOf(world, base);
-  return agreedPlan(world, facts, await restorePlan(world, facts), consent);
+  const facts = await factsOf(world, base, 'resume');
+  return agreedPlan(world, facts, await restorePlan(world, facts, consent), consent);
 }
 
 /**
@@ -43,13 +44,15 @@ export async function restoreInstance(
   base: string,
   consent: RestoreConsent,
 ): Promise<Restored> {
-  const facts = await factsOf(world, base);
-  const first = await restorePlan(world, facts);
+  const facts = await factsOf(world, base, 'resume');
+  const first = await restorePlan(world, facts, consent);
   // Another process works on it: the lock is waited for, and whatever it leaves is looked at then.
   const busy = first.outcome === 'blocked' && first.error.code === 'INSTANCE_BUSY';
   if (busy) return restoreUnderLock(world, base, consent);
   await agreedPlan(world, facts, first, consent);
-  const agreed = first.outcome === 'needs_consent' ? { acceptLoss: true, allowDrift: true } : consent;
+  await verifyTrees(world, facts, first);
+  const agreed =
+    first.outcome === 'needs_consent' ? { ...consent, acceptLoss: true, allowDrift: true } : consent;
   return restoreUnderLock(world, base, agreed);
 }
 
@@ -61,9 +64,9 @@ export async function restoreUnderLock(
 ): Promise<Restored> {
   const startedMs = world.clock.monotonicMs();
   return withInstanceLock(world, base, { purpose: 'resume' }, async (lock) => {
-    const facts = await factsOf(world, base);
+    const facts = await factsOf(world, base, 'resume');
     const cause = describeInstance(facts, world.now()).cause;
-    const plan = await agreedPlan(world, facts, await restorePlan(world, facts), consent);
+    const plan = await agreedPlan(world, facts, await restorePlan(world, facts, consent), consent);
     await prepareSession(world, plan);
     tellDrift(world, facts, plan);
     const { receipt, done } = await carryOut(world, facts, plan, lock, consent);
@@ -99,8 +102,8 @@ async function carryOut(
     const error = toJackinError(thrown);
     await undo(world, facts, plan, lock, error);
     if (failedStep(error) !== 'start_container') throw error;
-    const again = await factsOf(world, facts.container_base);
-    const next = await restorePlan(world, again, error.message);
+    const again = await factsOf(world, facts.container_base, 'resume');
+    const next = await restorePlan(world, again, consent, error.message);
     if (next.outcome === 'blocked') throw error;
     const lower = await agreedPlan(world, again, next, consent);
     try {
@@ -156,13 +159,19 @@ async function undo(
   }
 }
 
-async function restorePlan(world: World, facts: InstanceFacts, startFailure?: string): Promise<RestorePlan> {
+async function restorePlan(
+  world: World,
+  facts: InstanceFacts,
+  { source = null }: RestoreConsent,
+  startFailure?: string,
+): Promise<RestorePlan> {
   const session: SessionRequest = resumedSession(world, facts.manifest, await knownAgents(world));
   const input = {
     planId: randomUUID(),
     now: world.now(),
     facts,
     session,
+    source,
     ...(startFailure === undefined ? {} : { startFailure }),
   };
   const planned = planRestore(input);

@@ -1,6 +1,7 @@
 import { JackinError } from '@jackin/core';
 import type { Manifest, ResolvedInstance } from '@jackin/instance';
 import type { InstanceFacts } from '../facts.ts';
+import type { TreeLook } from '../observe/isolated-facts.ts';
 import { backendFor } from './backend-for.ts';
 import { rowOnly } from './row-only.ts';
 import type { World } from './world.ts';
@@ -29,8 +30,8 @@ export async function namedInstance(
 }
 
 /** Fresh facts of an instance that must still exist, on a backend that is here. Throws INSTANCE_GONE, BACKEND_UNAVAILABLE. */
-export async function factsOf(world: World, base: string): Promise<InstanceFacts> {
-  const facts = await world.lookAt(base);
+export async function factsOf(world: World, base: string, trees?: TreeLook): Promise<InstanceFacts> {
+  const facts = await world.lookAt(base, undefined, trees);
   if (facts !== null) {
     backendFor(world, facts.manifest);
     return facts;

@@ -3,10 +3,13 @@ import type { Plan, StepOp } from '../plan.ts';
 
 /** The steps an operator waits for, in words. The others are too short to be told. */
 const STAGES: Partial<Record<StepOp, string>> = {
+  materialise_trees: 'trees',
   create_resources: 'resources',
   start_container: 'capsule',
+  check_trees: 'git in it',
   start_session: 'agent',
   stop_container: 'stop',
+  remove_isolated_trees: 'remove trees',
   remove_data_dir: 'remove state',
 };
 

@@ -13,6 +13,8 @@ import { sizesOf } from './sizes.ts';
 import type { World } from './world.ts';
 
 const PARALLEL_LOOKS = 8;
+/** Git uses more than one processor for itself. */
+const PARALLEL_TREES = 2;
 const DAY_MS = 24 * 60 * 60 * 1000;
 const WARN_AFTER_DAYS = 14;
 
@@ -39,7 +41,11 @@ export async function statusDocument(
   options: StatusOptions,
 ): Promise<StatusDocument> {
   const { only } = options;
-  const wanted = seen.facts.filter((facts) => only === null || facts.container_base === only);
+  const wanted = await assessed(
+    world,
+    seen.facts.filter((facts) => only === null || facts.container_base === only),
+    options,
+  );
   const { agents, warnAfterDays, problems } = await configured(world);
   const instances = await inParallel(wanted, PARALLEL_LOOKS, (facts) => row(world, facts, agents, options));
   const interrupted = seen.loaded.rowsWithoutManifest
@@ -58,6 +64,20 @@ export async function statusDocument(
     corrupt: seen.loaded.corrupt.map(({ path, reason }) => ({ path, reason })),
     notices: [...seen.loaded.notices, ...(seen.notices ?? []), ...own],
   };
+}
+
+/** With `--detail` every tree is looked into, which takes git a moment each; the list alone stays quick. */
+async function assessed(
+  world: World,
+  wanted: InstanceFacts[],
+  { detail }: StatusOptions,
+): Promise<InstanceFacts[]> {
+  if (!detail) return wanted;
+  return inParallel(wanted, PARALLEL_TREES, async (facts) => {
+    if (facts.isolated.length === 0) return facts;
+    const isolated = await world.lookInto(facts.manifest);
+    return { ...facts, isolated };
+  });
 }
 
 async function row(

@@ -24,7 +24,7 @@ export async function stop(world: World, request: StopRequest): Promise<FlowResu
 }
 
 async function preview(world: World, base: string, request: StopRequest): Promise<Plan> {
-  const facts = await factsOf(world, base);
+  const facts = await factsOf(world, base, 'assess');
   const policy = await exitPolicyOf(world, facts.manifest, request.policy);
   return planStopAndExit({ ...stamp(world), facts, policy, canAsk: world.prompts.available });
 }

@@ -9,12 +9,14 @@ import {
   runProcess,
 } from '@jackin/core';
 import { createInstanceStore, type InstanceStore, type Manifest } from '@jackin/instance';
+import type { GitRunner } from '@jackin/isolation';
 import type { Backend } from '../backend.ts';
 import { execute } from '../execute/executor.ts';
 import type { ExecutionReceipt, ExecutorPorts } from '../execute/ports.ts';
-import type { InstanceFacts } from '../facts.ts';
+import type { InstanceFacts, IsolatedMountFact } from '../facts.ts';
 import type { Attach } from '../jackin.ts';
 import { type CapsuleAccess, createCapsuleAccess } from '../observe/capsule-access.ts';
+import { isolatedFacts, type TreeLook } from '../observe/isolated-facts.ts';
 import {
   createObserveOne,
   type Observation,
@@ -24,6 +26,7 @@ import {
 } from '../observe/observe.ts';
 import type { Plan } from '../plan.ts';
 import type { Prompts } from '../prompts.ts';
+import { createTrees, type Trees } from '../trees.ts';
 import { knownAgents } from './known-agents.ts';
 import { withStages } from './stages.ts';
 
@@ -49,6 +52,8 @@ export interface JackinDeps {
   clientName: string;
   /** Upper limits in milliseconds: of backend calls that only look, of looking at a capsule, of calls that act. */
   bounds?: { backendMs?: number; capsuleMs?: number; callMs?: number };
+  /** Runs git for worktrees and clones; default: git itself, hardened. */
+  git?: GitRunner;
 }
 
 /** The dependencies, and what every flow does with them. */
@@ -56,12 +61,15 @@ export interface World extends JackinDeps {
   store: InstanceStore;
   backendOf: ReadonlyMap<Backend['kind'], Backend>;
   capsule: CapsuleAccess;
+  trees: Trees;
   /** Read once per command. */
   config(): Promise<LoadedConfig>;
   /** References to values. One command resolves each list once, however many plans need it. */
   resolveEnv(references: EnvReference[]): Promise<Record<string, string>>;
   look(selection?: Selection): Promise<Observation>;
-  lookAt(base: string, standIn?: Manifest): Promise<InstanceFacts | null>;
+  lookAt(base: string, standIn?: Manifest, trees?: TreeLook): Promise<InstanceFacts | null>;
+  /** The trees of an instance in full, as for a resume. */
+  lookInto(manifest: Manifest): Promise<IsolatedMountFact[]>;
   /**
    * Executes a plan under the lock the caller holds for it.
    * @param seen a look that still holds under that lock; without it every precondition is looked at again
@@ -78,7 +86,8 @@ export function createWorld(deps: JackinDeps): World {
   const backendOf = new Map(deps.backends.map((backend) => [backend.kind, backend]));
   const capsule = createCapsuleAccess({ paths, clientName: deps.clientName });
   const { bounds = {} } = deps;
-  const observeDeps: ObserveDeps = { store, paths, backends: backendOf, capsule, bounds };
+  const trees = createTrees({ env: deps.env, git: deps.git });
+  const observeDeps: ObserveDeps = { store, paths, backends: backendOf, capsule, trees, bounds };
   const resolveOnce = onceEach(deps);
   let loaded: Promise<LoadedConfig> | undefined;
   const config = (): Promise<LoadedConfig> => {
@@ -88,17 +97,19 @@ export function createWorld(deps: JackinDeps): World {
   // A broken configuration must not keep anybody from looking; the verbs that need it say so.
   const agents = (): Promise<readonly AgentDefinition[]> =>
     knownAgents({ config }).catch(() => agentRegistry);
-  const lookAt: World['lookAt'] = async (base, standIn) =>
-    createObserveOne({ ...observeDeps, agents: await agents() })(base, standIn);
+  const lookAt: World['lookAt'] = async (base, standIn, look) =>
+    createObserveOne({ ...observeDeps, agents: await agents() })(base, standIn, look);
   return {
     ...deps,
     store,
     backendOf,
     capsule,
+    trees,
     config,
     resolveEnv: resolveOnce,
     look: async (selection) => observe({ ...observeDeps, agents: await agents() }, selection),
     lookAt,
+    lookInto: (manifest) => isolatedFacts(observeDeps, manifest, 'resume'),
     now: () => clock.now().toISOString(),
     run: async (plan, lock, sink = events, seen) => {
       await ensurePrivateDir(paths.dataDir);
@@ -109,6 +120,7 @@ export function createWorld(deps: JackinDeps): World {
         events: withStages(plan, sink, clock),
         clock,
         observeOne: seen === undefined ? lookAt : async () => seen,
+        trees,
         lock,
         resolveEnv: resolveOnce,
         capsule,

@@ -1,11 +1,10 @@
-import { lstat, readdir } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { lstat } from 'node:fs/promises';
 import type { AgentDefinition } from '@jackin/agents';
 import { readStateFiles } from '@jackin/capsule/client';
-import { errorCode, inspectLock, type JackinPaths, ownIdentity, type Tri, toJackinError } from '@jackin/core';
-import type { InstanceStore, Manifest } from '@jackin/instance';
+import { inspectLock, type JackinPaths, ownIdentity, type Tri, toJackinError } from '@jackin/core';
+import type { Manifest } from '@jackin/instance';
 import type { StateFiles } from '../backend.ts';
-import type { InstanceFacts, IsolatedMountFact } from '../facts.ts';
+import type { InstanceFacts } from '../facts.ts';
 import { bounded } from './bounded.ts';
 
 /** Yes: a directory. No: nothing there. Unknown: could not look, or something else sits there. */
@@ -45,96 +44,6 @@ export async function stateFilesFact(
   } catch (error) {
     const unreadable = { state: 'unreadable', reason: toJackinError(error).message } as const;
     return { exit_record: unreadable, heartbeat: unreadable };
-  }
-}
-
-/**
- * Worktrees and clones of an instance. Their work is not assessed here, so every verdict is `unknown`, and unknown is
- * kept; a record file that cannot be read counts as one unknown mount, and so does every tree that no record names.
- */
-export async function isolatedFacts(
-  store: InstanceStore,
-  paths: JackinPaths,
-  base: string,
-): Promise<IsolatedMountFact[]> {
-  const isolation = await store.readIsolation(base).catch((error: unknown) => {
-    return { state: 'corrupt', reason: toJackinError(error).message } as const;
-  });
-  switch (isolation.state) {
-    case 'absent':
-      return unrecordedTrees(paths.instance(base).dir);
-    case 'ok':
-      return [
-        ...isolation.records.map((record) => ({
-          mount_dst: record.mount_dst,
-          kind: record.isolation,
-          path: record.worktree_path,
-          verdict: 'unknown' as const,
-          reason: 'the tree has not been assessed',
-        })),
-        ...(await treesBesides(
-          paths.instance(base).dir,
-          isolation.records.map((record) => record.worktree_path),
-        )),
-      ];
-    case 'corrupt':
-      return [
-        {
-          mount_dst: 'isolation.json',
-          kind: 'worktree',
-          path: paths.instance(base).isolation,
-          verdict: 'unknown',
-          reason: isolation.reason,
-        },
-      ];
-  }
-}
-
-/** Trees that lie where worktrees and clones do (docs/storage.md), though nothing records them. */
-async function unrecordedTrees(dataDir: string): Promise<IsolatedMountFact[]> {
-  const found: IsolatedMountFact[] = [];
-  for (const kind of ['worktree', 'clone'] as const) {
-    const path = join(dataDir, 'git', kind);
-    const reason = await treesIn(path);
-    if (reason !== null) found.push({ mount_dst: `git/${kind}`, kind, path, verdict: 'unknown', reason });
-  }
-  return found;
-}
-
-/** The same where records are: what lies there and is neither a recorded tree nor the way to one. */
-async function treesBesides(dataDir: string, recorded: readonly string[]): Promise<IsolatedMountFact[]> {
-  const found: IsolatedMountFact[] = [];
-  const look = async (kind: 'worktree' | 'clone', name: string): Promise<void> => {
-    const path = join(dataDir, name);
-    try {
-      for (const entry of await readdir(path)) {
-        const below = join(path, entry);
-        if (recorded.includes(below)) continue;
-        const inside = `${name}/${entry}`;
-        if (recorded.some((tree) => tree.startsWith(below + sep))) await look(kind, inside);
-        else found.push({ mount_dst: inside, kind, path: below, verdict: 'unknown', reason: UNRECORDED });
-      }
-    } catch (error) {
-      if (errorCode(error) === 'ENOENT') return;
-      found.push({ mount_dst: name, kind, path, verdict: 'unknown', reason: notSeen(error) });
-    }
-  };
-  for (const kind of ['worktree', 'clone'] as const) await look(kind, `git/${kind}`);
-  return found;
-}
-
-const UNRECORDED = 'there is a tree, and nothing records what it is';
-
-function notSeen(error: unknown): string {
-  return `it cannot be looked at: ${toJackinError(error).message}`;
-}
-
-/** Null when there is provably nothing. */
-async function treesIn(path: string): Promise<string | null> {
-  try {
-    return (await readdir(path)).length === 0 ? null : UNRECORDED;
-  } catch (error) {
-    return errorCode(error) === 'ENOENT' ? null : notSeen(error);
   }
 }
 

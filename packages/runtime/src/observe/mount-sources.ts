@@ -20,7 +20,9 @@ export async function mountSources(
   statOf: StatOf = stat,
   options: { onlyMissing?: boolean } = {},
 ): Promise<Startable> {
-  for (const { src } of ref.manifest.recipe?.mounts ?? []) {
+  for (const { src, isolation } of ref.manifest.recipe?.mounts ?? []) {
+    // It lives in a tree of its own: what became of that, and of its repository, is told apart (docs/isolation.md#divergence).
+    if (isolation !== 'shared') continue;
     const trouble = await troubleWith(src, statOf);
     if (trouble === null || (options.onlyMissing === true && trouble !== GONE)) continue;
     return { ok: false, reason: `${src} ${trouble}`, anew: true };

@@ -3,18 +3,21 @@ import type { JackinPaths } from '@jackin/core';
 import { backendOf, type InstanceStore, type LoadedState, type Manifest } from '@jackin/instance';
 import type { Backend, EngineFact, InstanceRef, OrphanFact } from '../backend.ts';
 import type { InstanceFacts } from '../facts.ts';
+import type { Trees } from '../trees.ts';
 import type { CapsuleAccess } from './capsule-access.ts';
 import { observeCapsule } from './capsule-fact.ts';
 import { compareBoot, compareEngineRun, engineMatches } from './compare.ts';
 import { imageHeir } from './image-heir.ts';
 import { type CheckedInventory, takeInventory } from './inventory.ts';
-import { cleanExitCodes, directoryFact, isolatedFacts, lockFact, stateFilesFact } from './local-facts.ts';
+import { isolatedFacts, type TreeLook } from './isolated-facts.ts';
+import { cleanExitCodes, directoryFact, lockFact, stateFilesFact } from './local-facts.ts';
 
 export interface ObserveDeps {
   store: InstanceStore;
   paths: JackinPaths;
   backends: ReadonlyMap<Backend['kind'], Backend>;
   capsule: CapsuleAccess;
+  trees: Trees;
   /** The agents known here, with those of the configuration; default: the built-in ones. */
   agents?: readonly AgentDefinition[];
   /** Bounds of one call in milliseconds; defaults 10 000 for a backend, 1000 for a capsule or its files. */
@@ -35,6 +38,8 @@ export interface Selection {
   bases?: readonly string[];
   /** Look also at the backends no instance lives on. Default: only those that are used. */
   everyBackend?: boolean;
+  /** Default `record`. */
+  trees?: TreeLook;
 }
 
 /**
@@ -44,7 +49,7 @@ export interface Selection {
  */
 export async function observe(deps: ObserveDeps, selection: Selection = {}): Promise<Observation> {
   const loaded = await deps.store.load();
-  const { bases, everyBackend = false } = selection;
+  const { bases, everyBackend = false, trees = 'record' } = selection;
   const manifests = loaded.instances.filter((manifest) => !bases || bases.includes(manifest.container_base));
   const used = manifests.map(backendOf);
   const inventories = await inventoriesOf(
@@ -54,7 +59,10 @@ export async function observe(deps: ObserveDeps, selection: Selection = {}): Pro
   );
   const facts = await Promise.all(
     manifests.map((manifest) =>
-      gather(deps, manifest, inventories.get(backendOf(manifest)), async () => loaded.instances),
+      gather(deps, manifest, inventories.get(backendOf(manifest)), {
+        known: async () => loaded.instances,
+        trees,
+      }),
     ),
   );
   const taken = [...inventories.entries()];
@@ -72,13 +80,13 @@ export async function observe(deps: ObserveDeps, selection: Selection = {}): Pro
  */
 export function createObserveOne(
   deps: ObserveDeps,
-): (base: string, manifest?: Manifest) => Promise<InstanceFacts | null> {
-  return async (base, standIn) => {
+): (base: string, manifest?: Manifest, trees?: TreeLook) => Promise<InstanceFacts | null> {
+  return async (base, standIn, trees = 'record') => {
     const manifest = (await deps.store.read(base)) ?? standIn;
     if (!manifest) return null;
     const inventories = await inventoriesOf(deps, [manifest], [backendOf(manifest)]);
     const known = async () => (await deps.store.load()).instances;
-    return gather(deps, manifest, inventories.get(backendOf(manifest)), known);
+    return gather(deps, manifest, inventories.get(backendOf(manifest)), { known, trees });
   };
 }
 
@@ -101,7 +109,7 @@ async function gather(
   deps: ObserveDeps,
   manifest: Manifest,
   inventory: CheckedInventory | undefined,
-  known: () => Promise<readonly Manifest[]>,
+  { known, trees }: { known: () => Promise<readonly Manifest[]>; trees: TreeLook },
 ): Promise<InstanceFacts> {
   const kind = backendOf(manifest);
   const ref = refOf(manifest);
@@ -122,7 +130,7 @@ async function gather(
     lockFact(deps.paths, base),
     directoryFact(place.dir),
     directoryFact(place.sockets),
-    isolatedFacts(deps.store, deps.paths, base),
+    isolatedFacts(deps, manifest, trees),
     imageHeir(known, manifest, observation),
   ]);
   return {

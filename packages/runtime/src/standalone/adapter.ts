@@ -12,6 +12,7 @@ import { standaloneFindings } from './doctor.ts';
 import { type CapsuleProcess, findCapsule, INSTANCE_VARIABLE } from './find-capsule.ts';
 import { observationOf } from './observation.ts';
 import type { StandaloneOptions } from './options.ts';
+import { probe } from './probe.ts';
 import { removeProcessTraces } from './remove.ts';
 import { chooseSocket, expectedUid } from './socket-path.ts';
 import { startCapsule } from './start.ts';
@@ -71,6 +72,7 @@ export function createStandaloneBackend(options: StandaloneOptions): Backend {
       const standalone = await startCapsule(context, options, await find(context.ref));
       return { engine: await engineFact(), standalone };
     },
+    probe: (_ref, what, signal) => probe(what, options.env, signal),
     async stop(ref, graceMs, signal) {
       signal.throwIfAborted();
       await stopCapsule(await find(ref), { ...boundsOf(ref, signal), graceMs });

@@ -49,6 +49,8 @@ export async function makeStandaloneHarness(): Promise<BackendHarness> {
         sockets: place.sockets,
         agent_config: place.agentConfig,
       },
+      mounts: [],
+      env: {},
       signal,
     }),
     recordStart({ standalone }) {

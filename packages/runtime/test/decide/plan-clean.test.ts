@@ -47,7 +47,7 @@ describe('the order of a clean-up', () => {
       'remove_volume',
       'remove_network',
       'remove_keep_tag',
-      'remove_isolated_tree',
+      'remove_isolated_trees',
       'remove_data_dir',
       'remove_socket_dir',
       'remove_lock',
@@ -115,7 +115,11 @@ describe('consent', () => {
     ['named', { observation: { network: 'unknown' } }],
     ['named', { observation: { sidecar: { state: 'unreachable', reason: '500' } } }],
     ['named', { engine_matches: 'unknown', observation: GONE }],
-    ['yes', { manifest: { status: 'purged' }, isolated: [mount('unknown')] }],
+    ['yes', { manifest: { status: 'purged' }, isolated: [{ ...mount('unknown'), present: 'no' }] }],
+    // What was agreed to when the clean-up began may have been another tree.
+    ['named', { manifest: { status: 'purged' }, isolated: [mount('unknown')] }],
+    ['force', { manifest: { status: 'purged' }, isolated: [{ ...mount('dirty'), present: 'yes' }] }],
+    ['yes', { manifest: { status: 'purged' }, isolated: [mount('clean')] }],
   ] as [CleanConsent, FactChange][])('of at least %s is needed for %j', (needed, change) => {
     const facts = factsOf('docker', change);
     const levels: CleanConsent[] = ['none', 'yes', 'force', 'named'];

@@ -74,7 +74,7 @@ describe('for any facts', () => {
         if (facts.manifest.status === 'purged') return;
         if (facts.isolated.every(({ verdict }) => verdict !== 'unknown')) return;
         for (const plan of allPlans(facts)) {
-          expect(removing(plan)).not.toContain('remove_isolated_tree');
+          expect(removing(plan)).not.toContain('remove_isolated_trees');
           expect(removing(plan)).not.toContain('remove_data_dir');
         }
         const classification = classifyExit(facts, NOW);
@@ -122,7 +122,7 @@ describe('for any facts', () => {
         'remove_network',
         'remove_keep_tag',
       ],
-      ['remove_isolated_tree'],
+      ['remove_isolated_trees'],
       ['remove_data_dir'],
       ['remove_socket_dir'],
       ['remove_lock'],

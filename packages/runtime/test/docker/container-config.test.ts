@@ -7,10 +7,13 @@ import { BASE, ID, IMAGE_ID } from './support/answers.ts';
 const manifest = manifestOf('docker', { instance_id: ID, container_base: BASE });
 const dirs = { data: '/d', home: '/d/home', state: '/d/state', sockets: '/s', agent_config: '/d/agent.toml' };
 
-function config(change: Partial<Recipe> = {}) {
+function config(change: Partial<Recipe> = {}, env: Record<string, string> = {}) {
+  const recipe = { ...(manifest.recipe as Recipe), ...change };
   return containerConfig({
     manifest,
-    recipe: { ...(manifest.recipe as Recipe), ...change },
+    recipe,
+    mounts: recipe.mounts.map(({ src, dst, readonly }) => ({ source: src, target: dst, readonly })),
+    env,
     dirs,
     user: { uid: 501, gid: 20 },
     names: { container: BASE, network: `${BASE}-net` },
@@ -38,6 +41,7 @@ describe('the configuration of a container', () => {
   it('has HOME and the instance in its environment, and nothing of the recipe', () => {
     expect(config().Env).toEqual(['HOME=/home/agent', `JACKIN_INSTANCE=${ID}`]);
     expect(JSON.stringify(config())).not.toContain('TOKEN');
+    expect(config({}, { GIT_CONFIG_COUNT: '0' }).Env).toContain('GIT_CONFIG_COUNT=0');
   });
 
   it('carries the labels that are its identity', () => {

@@ -81,6 +81,33 @@ describe('a precondition is held against fresh facts', () => {
     expect(holds({ fact: 'isolated', verdicts: { '/w': 'clean', '/x': 'clean' } }, facts)).toBe(false);
   });
 
+  it('wants what was found in them to be the same, too', () => {
+    const assessment = {
+      path: '/w',
+      kind: 'worktree' as const,
+      verdict: 'dirty' as const,
+      reason: '1 file uncommitted',
+      evidence: null,
+      fingerprint: 'one',
+      git_processes: 3,
+    };
+    const mount = {
+      mount_dst: '/w',
+      kind: 'worktree' as const,
+      path: '/w',
+      verdict: 'dirty' as const,
+      reason: '',
+    };
+    const facts = factsWith(stopped, silent, { isolated: [{ ...mount, assessment }] });
+    const wants = (fingerprint: string) =>
+      holds({ fact: 'isolated', verdicts: { '/w': 'dirty' }, fingerprints: { '/w': fingerprint } }, facts);
+    expect([wants('one'), wants('two')]).toEqual([true, false]);
+    const unseen = factsWith(stopped, silent, { isolated: [mount] });
+    expect(
+      holds({ fact: 'isolated', verdicts: { '/w': 'dirty' }, fingerprints: { '/w': 'one' } }, unseen),
+    ).toBe(false);
+  });
+
   it('reads the status from the manifest, then from the row; an instance without both is purged', () => {
     const facts = factsWith(stopped, silent);
     const active: Precondition = { fact: 'status', in: ['active'] };

@@ -1,4 +1,4 @@
-import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { acquireLock } from '@jackin/core';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -23,48 +23,6 @@ beforeEach(async () => {
 afterEach(() => scratch.dispose());
 
 const run = (...ops: Parameters<typeof planOf>[2]) => execute(planOf(subject, 'clean', ops), scratch.ports());
-
-describe('removing an isolated tree', () => {
-  it('is refused while the tree exists, because nobody looked whether it holds work', async () => {
-    const path = join(scratch.root, 'tree');
-    await mkdir(path);
-    await writeFile(join(path, 'only-copy'), '');
-    await expect(run({ op: 'remove_isolated_tree', mount_dst: '/w', path })).rejects.toMatchObject({
-      code: 'ISOLATION_UNSUPPORTED',
-      hint: expect.stringContaining(path),
-    });
-    await expect(listing(path)).resolves.toEqual(['only-copy']);
-  });
-
-  it('is refused before the first step of the plan, so that nothing is recorded that cannot be finished', async () => {
-    const path = join(scratch.root, 'tree');
-    await mkdir(path);
-    const [record, ...rest] = cleanSteps();
-    const steps = [
-      record as (typeof rest)[number],
-      { op: 'remove_isolated_tree' as const, mount_dst: '/w', path },
-      ...rest,
-    ];
-    const before = await scratch.store.read(subject.base);
-    await expect(run(...steps)).rejects.toMatchObject({
-      code: 'ISOLATION_UNSUPPORTED',
-      details: { path, mount_dst: '/w', done_steps: [], failed_step: { op: 'remove_isolated_tree' } },
-    });
-    expect(await scratch.store.read(subject.base)).toEqual(before);
-    await rm(path, { recursive: true });
-    await run(...steps);
-    await expect(scratch.store.read(subject.base)).resolves.toBeNull();
-  });
-
-  it('is done already when the tree is gone', async () => {
-    const receipt = await run({
-      op: 'remove_isolated_tree',
-      mount_dst: '/w',
-      path: join(scratch.root, 'none'),
-    });
-    expect(receipt.steps).toMatchObject([{ state: 'skipped' }]);
-  });
-});
 
 it('asks for a backend this jackin does not have before the first step too', async () => {
   const steps = cleanSteps();

@@ -59,8 +59,8 @@ describe('load refuses by name', () => {
       changes: { role: 'agent-smith', agent: 'nobody' },
     },
     {
-      what: 'a mount that asks for isolation',
-      code: 'ISOLATION_UNSUPPORTED',
+      what: 'a worktree of a directory that is no repository',
+      code: 'SOURCE_NOT_A_REPOSITORY',
       exitCode: 1,
       changes: { mountIsolation: ['PROJECT=worktree'] },
     },
@@ -115,7 +115,7 @@ describe('load refuses by name', () => {
       `workdir = "/workspace/app"\n[[mounts]]\nsrc = "${lab.project}"\ndst = "/workspace/app"\nisolation = "worktree"\n`,
     );
     expect(await refused(lab.jackin().load(loadRequest({ target: 'app' })))).toMatchObject({
-      code: 'ISOLATION_UNSUPPORTED',
+      code: 'SOURCE_NOT_A_REPOSITORY',
     });
     const shared = loadRequest({ target: 'app', mountIsolation: ['/workspace/app=shared'] });
     const { container_base: base } = loaded(await lab.jackin().load(shared));

@@ -18,6 +18,7 @@ export const silentPrompts: Prompts = {
   chooseSession: () => unexpected('chooseSession'),
   confirm: () => unexpected('confirm'),
   chooseInstance: () => unexpected('chooseInstance'),
+  verifyPreserved: () => unexpected('verifyPreserved'),
 };
 
 function unexpected(question: string): Promise<never> {

@@ -21,7 +21,7 @@ describe('unfinished work in an isolated mount', () => {
       mount_dst: '/workspace/app',
       original_src: lab.project,
       isolation: 'worktree',
-      worktree_path: join(lab.root, 'tree'),
+      worktree_path: join(lab.paths.instance(base).dir, 'git/worktree/repo/workspace/app', base),
       scratch_branch: `jackin/scratch/${base}`,
       base_commit: '0'.repeat(40),
       selector_key: 'w',

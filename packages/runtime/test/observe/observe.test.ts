@@ -127,7 +127,7 @@ describe('observing what is on disk', () => {
     ]);
   });
 
-  it('calls every isolated mount unknown, also when their record cannot be read', async () => {
+  it('calls every isolated mount unknown that it does not assess, also when their record cannot be read', async () => {
     await createOnly(subject);
     const { isolation } = scratch.paths.instance(subject.base);
     const record = {
@@ -143,7 +143,7 @@ describe('observing what is on disk', () => {
       cleanup_status: 'active',
     };
     await writeFile(isolation, JSON.stringify({ version: 1, records: [record] }));
-    expect((await mustObserve(scratch, subject)).isolated).toEqual([
+    expect((await mustObserve(scratch, subject)).isolated).toMatchObject([
       { mount_dst: '/w', kind: 'clone', path: '/tree', verdict: 'unknown', reason: expect.any(String) },
     ]);
     const { dir } = scratch.paths.instance(subject.base);

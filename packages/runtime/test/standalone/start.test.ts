@@ -27,6 +27,8 @@ describe('a capsule that cannot be started', () => {
       ref,
       recipe: subject.recipe,
       dirs: { data: dir, home, state, sockets, agent_config: agentConfig },
+      mounts: [],
+      env: {},
       signal,
     };
   };

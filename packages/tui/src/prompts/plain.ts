@@ -2,6 +2,7 @@ import type {
   CandidateRow,
   ConfirmView,
   EndView,
+  PreservedView,
   Prompts,
   SessionChoice,
   SessionChoiceView,
@@ -63,6 +64,19 @@ export function createPlainPrompts(options: PlainPromptsOptions): Prompts {
       const { role, agent, workspace } = view.session;
       say(title('resume or start new'), printable(`${role} (${agent}) · workspace ${workspace}`), '');
       return (await choose(sessionOptions(view.candidates))) ?? { choice: 'abort' };
+    },
+    verifyPreserved: async (view: PreservedView) => {
+      say(
+        title(`resume ${view.session.container_base}`),
+        identity(view.session),
+        '',
+        mountLines(view.mounts),
+        view.notes.map(printable),
+        view.cannot_return.length === 0 ? null : `Cannot return: ${view.cannot_return.join(', ')}`,
+        '',
+      );
+      const answer = await askLine(options, 'Press Enter to resume, type b to go back');
+      return answer === null || /^b(ack)?$/i.test(answer.trim()) ? 'back' : 'resume';
     },
     confirm: async (view: ConfirmView) => {
       say(
@@ -127,12 +141,16 @@ function unfinishedLines(view: UnfinishedView): string[] {
   const count = view.mounts.length;
   return [
     `This session has unfinished work in ${count} isolated mount${count === 1 ? '' : 's'}.`,
-    ...view.mounts.flatMap((mount) => [
-      '',
-      `  ${mount.kind}  ${printable(mount.mount_dst)}  ${mount.verdict}`,
-      ...mount.lines.map((line) => `    ${printable(line)}`),
-    ]),
+    ...mountLines(view.mounts),
   ];
+}
+
+function mountLines(mounts: UnfinishedView['mounts']): string[] {
+  return mounts.flatMap((mount) => [
+    '',
+    `  ${mount.kind}  ${printable(mount.mount_dst)}  ${mount.verdict}`,
+    ...mount.lines.map((line) => `    ${printable(line)}`),
+  ]);
 }
 
 function list(items: string[]): string {

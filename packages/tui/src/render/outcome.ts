@@ -1,5 +1,6 @@
 import type { EndDocument, LoadDocument, ResumeDocument } from '@jackin/runtime';
 import { duration, lines, painter, printable, type TextOptions } from '../text.ts';
+import { ignoredReceipt, mountLines } from './trees.ts';
 
 /** What `load --detach` started, and how to get to it. */
 export function renderLoad(document: LoadDocument, _options: TextOptions): string {
@@ -46,6 +47,11 @@ export function renderEnd(document: EndDocument, options: TextOptions): string {
     agentLine(document),
     document.evidence.map((text) => `  evidence  ${printable(text)}`),
     document.removed.map((text) => `  removed   ${printable(text)}`),
+    document.outcome === 'cleaned'
+      ? ignoredReceipt(document.isolated).map((text) => `  went too  ${text}`)
+      : mountLines(document.isolated.filter(({ verdict }) => verdict !== 'clean')).map(
+          (text) => `  holds     ${text}`,
+        ),
     document.kept.map((text) => `  kept      ${printable(text)}`),
     document.next_commands.map((text) => `  next      ${printable(text)}`),
   );

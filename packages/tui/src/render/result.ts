@@ -5,6 +5,7 @@ import { renderDoctor } from './doctor.ts';
 import { renderEnd, renderLoad, renderResume } from './outcome.ts';
 import { renderPlan } from './plan.ts';
 import { renderStatus } from './status.ts';
+import { renderAssess } from './trees.ts';
 
 /** Any verb's result as text: the same object that `--json` prints. */
 export function renderResult(result: FlowResult, options: TextOptions & { detail: boolean }): string {
@@ -21,6 +22,8 @@ export function renderResult(result: FlowResult, options: TextOptions & { detail
       return renderExile(result.document, options);
     case 'status':
       return renderStatus(result.document, options);
+    case 'assess':
+      return renderAssess(result.document, options);
     case 'doctor':
       return renderDoctor(result.document, options);
     case 'plan':

@@ -9,6 +9,7 @@ import {
   type TextOptions,
   table,
 } from '../text.ts';
+import { mountLines } from './trees.ts';
 
 const STYLES: Record<string, Style> = {
   active: 'green',
@@ -93,14 +94,13 @@ function detailLines(instance: InstanceDocument): string[] {
     `conversation  ${instance.conversation}`,
     ...(instance.keep === null ? [] : [`kept          ${instance.keep.intent}, ${instance.keep.at}`]),
     ...instance.evidence.map((line) => `evidence      ${line}`),
-    ...instance.isolated.map(
-      (mount) => `${mount.kind}      ${mount.mount_dst}: ${mount.verdict} (${mount.reason})`,
-    ),
   ];
   const screen = (instance.last_screen ?? []).map((line) => `│ ${printable(line)}`);
-  return [...facts.map(printable), ...(screen.length === 0 ? [] : ['last screen', ...screen])].map(
-    (line) => `    ${line}`,
-  );
+  return [
+    ...facts.map(printable),
+    ...mountLines(instance.isolated),
+    ...(screen.length === 0 ? [] : ['last screen', ...screen]),
+  ].map((line) => `    ${line}`);
 }
 
 function sizeLines(instance: InstanceDocument): string[] {

@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import { resolveEnv } from '@jackin/config';
 import { acquireLock, createJournal, resolvePaths, runProcess, systemClock } from '@jackin/core';
 import { createInstanceStore } from '@jackin/instance';
-import { createCapsuleAccess, createObserveOne, createStandaloneBackend, execute } from '@jackin/runtime';
+import {
+  createCapsuleAccess,
+  createObserveOne,
+  createStandaloneBackend,
+  createTrees,
+  execute,
+} from '@jackin/runtime';
 
 /**
  * Another program that uses jackin as a library: it takes the JSON a `--dry-run` printed (PLAN_FILE), executes its plan
@@ -18,6 +24,7 @@ const store = createInstanceStore({ paths, events, clock });
 const capsule = createCapsuleAccess({ paths, clientName: 'another program' });
 const capsuleProgram = { file: process.execPath, args: [capsuleFile] };
 const standalone = createStandaloneBackend({ paths, capsuleProgram, clock, events, env });
+const trees = createTrees({ env });
 const backends = new Map([[standalone.kind, standalone]]);
 const { plan } = JSON.parse(readFileSync(file, 'utf8')).data;
 const lock = await acquireLock(paths.instance(plan.container_base).lock, {
@@ -31,7 +38,8 @@ const receipt = await execute(plan, {
   backends,
   events,
   clock,
-  observeOne: createObserveOne({ store, paths, backends, capsule }),
+  observeOne: createObserveOne({ store, paths, backends, capsule, trees }),
+  trees,
   lock,
   resolveEnv: (references) => resolveEnv(references, { hostEnv: env, run: runProcess }),
   capsule,

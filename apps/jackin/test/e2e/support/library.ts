@@ -7,6 +7,7 @@ import {
   createJackin,
   createObserveOne,
   createStandaloneBackend,
+  createTrees,
   type ExecutionReceipt,
   execute,
   type InstanceFacts,
@@ -79,7 +80,8 @@ export function openLibrary({ env, project }: Sandbox, options: LibraryOptions =
   const store = createInstanceStore({ paths, events: sink, clock: systemClock });
   const capsule = createCapsuleAccess({ paths, clientName });
   const backends = new Map([[backend.kind, backend]]);
-  const observeOne = createObserveOne({ store, paths, backends, capsule });
+  const trees = createTrees({ env });
+  const observeOne = createObserveOne({ store, paths, backends, capsule, trees });
   return {
     events,
     jackin: createJackin({
@@ -101,7 +103,7 @@ export function openLibrary({ env, project }: Sandbox, options: LibraryOptions =
         return REMOVING_OPS.has(event.op as StepOp) ? [event.op as StepOp] : [];
       }),
     async facts({ base }) {
-      const facts = await observeOne(base);
+      const facts = await observeOne(base, undefined, 'assess');
       if (facts === null) throw new Error(`${base} is gone`);
       return facts;
     },
@@ -119,6 +121,7 @@ export function openLibrary({ env, project }: Sandbox, options: LibraryOptions =
         events: sink,
         clock: systemClock,
         observeOne,
+        trees,
         lock,
         resolveEnv: async () => ({}),
         capsule,
@@ -166,4 +169,5 @@ const NOBODY: Prompts = {
   chooseSession: unasked,
   confirm: unasked,
   chooseInstance: unasked,
+  verifyPreserved: unasked,
 };

@@ -134,6 +134,8 @@ export async function newSubject(options: SubjectOptions): Promise<Subject> {
         sockets: place.sockets,
         agent_config: place.agentConfig,
       },
+      mounts: from.mounts.map(({ src, dst, readonly }) => ({ source: src, target: dst, readonly })),
+      env: {},
       signal,
     }),
     async prepare() {

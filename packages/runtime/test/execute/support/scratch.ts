@@ -16,6 +16,7 @@ import type { ExecutorPorts } from '../../../src/execute/ports.ts';
 import { type CapsuleAccess, createCapsuleAccess } from '../../../src/observe/capsule-access.ts';
 import { createObserveOne, type ObserveDeps } from '../../../src/observe/observe.ts';
 import { createStandaloneBackend } from '../../../src/standalone/adapter.ts';
+import { createTrees } from '../../../src/trees.ts';
 
 const CAPSULE_VARIABLE = 'JACKIN_TEST_CAPSULE';
 let program: Promise<{ file: string; args: string[] }> | undefined;
@@ -88,7 +89,8 @@ export async function createScratch(options: ScratchOptions = {}): Promise<Scrat
   const backends = new Map([['standalone' as const, backend]]);
   // A busy machine must not make a capsule look silent.
   const bounds = { backendMs: 20_000, capsuleMs: 10_000 };
-  const observeDeps: ObserveDeps = { store, paths, backends, capsule, bounds };
+  const trees = createTrees({ env });
+  const observeDeps: ObserveDeps = { store, paths, backends, capsule, trees, bounds };
   return {
     root,
     workdir,
@@ -106,6 +108,7 @@ export async function createScratch(options: ScratchOptions = {}): Promise<Scrat
       events: sink,
       clock: systemClock,
       observeOne: createObserveOne(observeDeps),
+      trees,
       lock: null,
       resolveEnv: async (references) =>
         Object.fromEntries(references.map(({ name, source }) => [name, source.replace(/^literal:/, '')])),

@@ -1,0 +1,110 @@
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { last, type Settings } from './config.ts';
+import { text } from './names.ts';
+import { canonical, isInside } from './read.ts';
+
+export interface RemoteOptions {
+  /** Canonical directories that go with the tree: what lies in them is nowhere else. */
+  within: readonly string[];
+  /** Where relative paths start. */
+  from: string;
+}
+
+/** Ids of the remote-tracking refs that prove that a commit is elsewhere (docs/isolation.md#verdicts). */
+export function elsewhere(
+  refs: ReadonlyMap<string, string>,
+  settings: Settings,
+  options: RemoteOptions,
+): { name: string; id: string }[] {
+  const trusted = remoteNames(settings).filter((remote) => isElsewhere(remote, settings, options));
+  const prefixes = trusted.map((remote) => `refs/remotes/${remote}/`);
+  return [...refs]
+    .filter(
+      ([name]) => name.startsWith('refs/remotes/') && prefixes.some((prefix) => name.startsWith(prefix)),
+    )
+    .map(([name, id]) => ({ name, id }));
+}
+
+export interface Upstream {
+  /** E.g. `origin/main`. */
+  name: string;
+  gone: boolean;
+}
+
+/** What a branch follows by configuration; null without. */
+export function upstreamOf(
+  branch: string,
+  settings: Settings,
+  refs: ReadonlyMap<string, string>,
+): Upstream | null {
+  const remote = last(settings, `branch.${branch}.remote`);
+  const merge = last(settings, `branch.${branch}.merge`);
+  if (remote === null || merge === null) return null;
+  const short = merge.replace(/^refs\/heads\//, '');
+  if (remote === '.') return { name: text(short), gone: !refs.has(merge) };
+  return { name: text(`${remote}/${short}`), gone: !refs.has(tracking(remote, merge, settings)) };
+}
+
+function tracking(remote: string, merge: string, settings: Settings): string {
+  for (const spec of settings.get(`remote.${remote}.fetch`) ?? []) {
+    const [from = '', to = ''] = spec.replace(/^\+/, '').split(':');
+    if (from === merge) return to;
+    if (!from.endsWith('*') || !merge.startsWith(from.slice(0, -1))) continue;
+    return to.replace('*', () => merge.slice(from.length - 1));
+  }
+  return `refs/remotes/${remote}/${merge.replace(/^refs\/heads\//, '')}`;
+}
+
+function remoteNames(settings: Settings): string[] {
+  return [...settings.keys()].flatMap((key) => /^remote\.(.+)\.url$/s.exec(key)?.[1] ?? []);
+}
+
+function isElsewhere(remote: string, settings: Settings, options: RemoteOptions): boolean {
+  const urls = [
+    ...(settings.get(`remote.${remote}.url`) ?? []),
+    ...(settings.get(`remote.${remote}.pushurl`) ?? []),
+  ];
+  return urls.length > 0 && urls.every((url) => leavesTheTree(rewritten(url, settings), options));
+}
+
+/** As `url.<base>.insteadOf` makes of it: the longest match wins. */
+function rewritten(url: string, settings: Settings): string {
+  let best = { length: 0, url };
+  for (const [key, values] of settings) {
+    const base = /^url\.(.*)\.(?:push)?insteadof$/s.exec(key)?.[1];
+    if (base === undefined) continue;
+    for (const value of values) {
+      if (!url.startsWith(value) || value.length <= best.length) continue;
+      best = { length: value.length, url: base + url.slice(value.length) };
+    }
+  }
+  return best.url;
+}
+
+function leavesTheTree(url: string, { within, from }: RemoteOptions): boolean {
+  if (url === '') return false;
+  const path = localPath(url);
+  if (path === null) return true;
+  const place = canonical(resolve(from, text(path)));
+  // A path of the container, say: nobody on this machine can tell what is there.
+  if (place === null) return false;
+  return !within.some((root) => isInside(place, root) || (isInside(root, place) && dirname(root) === place));
+}
+
+/** As git tells: `scheme://` and `host:path` are remote, but for files. */
+function localPath(url: string): string | null {
+  if (/^file:\/\//i.test(url)) {
+    try {
+      return Buffer.from(fileURLToPath(text(url))).toString('latin1');
+    } catch {
+      return url.slice('file://'.length);
+    }
+  }
+  // Another program speaks for it; it may well read from here.
+  if (/^[a-z0-9+.-]+::/i.test(url)) return '';
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return null;
+  const colon = url.indexOf(':');
+  const slash = url.indexOf('/');
+  return colon > 0 && (slash < 0 || colon < slash) ? null : url;
+}

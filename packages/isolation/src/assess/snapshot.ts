@@ -1,0 +1,65 @@
+import { JackinError } from '@jackin/core';
+import type { IsolationRecord } from '@jackin/instance';
+import type { Assessment, PathView } from '../types.ts';
+import { assess } from './assess.ts';
+import type { AssessOptions } from './context.ts';
+import { Doubt } from './doubt.ts';
+import { openRepository } from './git-directory.ts';
+import { type AssessLimits, DEFAULT_LIMITS } from './limits.ts';
+import { text } from './names.ts';
+import { readStash } from './reflog.ts';
+import { readRefs } from './refs.ts';
+
+export interface SnapshotOptions {
+  views?: readonly PathView[];
+  limits?: Partial<AssessLimits>;
+}
+
+/**
+ * What a launch records to tell later what is new: all refs but remote-tracking ones by full name, and the entries of
+ * the stash as `stash@{n}`. Runs no git.
+ * @param path a work tree or a git directory
+ * @throws JackinError `REFS_NOT_READABLE`
+ */
+export async function snapshotRefs(
+  path: string,
+  options: SnapshotOptions = {},
+): Promise<Record<string, string>> {
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  try {
+    const repository = openRepository(path, { views: options.views ?? [] });
+    const { all } = readRefs(repository, limits);
+    const stash = readStash(repository, all.get('refs/stash') ?? null, limits);
+    return Object.fromEntries([
+      ...[...all]
+        .filter(([name]) => !name.startsWith('refs/remotes/') && name !== 'refs/stash')
+        .map(([name, id]) => [text(name), id]),
+      ...stash.map(({ commit }, at) => [`stash@{${at}}`, commit]),
+    ]);
+  } catch (error) {
+    if (!(error instanceof Doubt)) throw error;
+    throw new JackinError({
+      code: 'REFS_NOT_READABLE',
+      message: `The refs of ${path} cannot be read: ${error.message}.`,
+      hint: `Look at the repository: git -C '${path}' for-each-ref`,
+      details: { path },
+    });
+  }
+}
+
+export type RecordContext = Omit<AssessOptions, 'base' | 'refsAtLaunch' | 'expected' | 'lfsSkipped'>;
+
+/** The tree of a record, measured by what the record says of it. */
+export function assessRecord(record: IsolationRecord, context: RecordContext = {}): Promise<Assessment> {
+  return assess(record.worktree_path, {
+    ...context,
+    base: record.base_commit,
+    refsAtLaunch: record.refs_at_launch ?? null,
+    expected: {
+      kind: record.isolation,
+      commonDir: record.git_common_dir ?? null,
+      scratchBranch: record.scratch_branch === '' ? null : record.scratch_branch,
+    },
+    lfsSkipped: record.lfs_skipped === true,
+  });
+}

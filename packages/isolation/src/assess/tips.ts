@@ -1,0 +1,70 @@
+import type { Repository } from './git-directory.ts';
+import { text } from './names.ts';
+import { type HeadHistory, type StashEntry, stashedOn } from './reflog.ts';
+import type { Refs } from './refs.ts';
+
+export interface Tip {
+  /** Full name, bytes as latin1. */
+  name: string;
+  id: string;
+  /** May be a tag object: counts only if its commit is one where this HEAD has been. */
+  onlyIfVisited?: true;
+}
+
+export interface TipFacts {
+  repository: Repository;
+  refs: Refs;
+  stash: readonly StashEntry[];
+  /** Null: not known, and everything counts. */
+  refsAtLaunch: Readonly<Record<string, string>> | null;
+  history: HeadHistory | null;
+  /** Short name of the branch the tree was made on. */
+  scratchBranch: string | null;
+}
+
+/**
+ * The refs and stash entries whose commits would be lost with this tree (docs/isolation.md#verdicts): new or moved
+ * since launch, and of a linked worktree only its own.
+ */
+export function tipsThatCount(facts: TipFacts): { refs: Tip[]; stash: StashEntry[] } {
+  const { refs, refsAtLaunch } = facts;
+  const launch = refsAtLaunch ?? {};
+  const stashAtLaunch = new Set(
+    Object.keys(launch).flatMap((name) => (name.startsWith('stash@{') ? [launch[name]] : [])),
+  );
+  const counted = [...refs.all]
+    .filter(([name]) => !name.startsWith('refs/remotes/') && name !== 'refs/stash')
+    .filter(
+      ([name, id]) =>
+        refsAtLaunch === null || !Object.hasOwn(launch, text(name)) || launch[text(name)] !== id,
+    )
+    .flatMap(([name, id]): Tip[] => {
+      const ours = isOurs(facts, name, id);
+      return ours === 'no' ? [] : [{ name, id, ...(ours === 'yes' ? {} : { onlyIfVisited: true }) }];
+    });
+  const stash = facts.stash.filter(({ commit }) => !stashAtLaunch.has(commit));
+  return { refs: counted, stash: stash.filter(({ message }) => isOurStash(facts, message)) };
+}
+
+/** Commits that were there at launch, whatever has become of their refs. */
+export function commitsAtLaunch(refsAtLaunch: TipFacts['refsAtLaunch']): string[] {
+  const ids = Object.values(refsAtLaunch ?? {});
+  return [...new Set(ids.filter((id) => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id)))];
+}
+
+type Ours = 'yes' | 'no' | 'if visited';
+
+function isOurs({ repository, refs, history, scratchBranch }: TipFacts, name: string, id: string): Ours {
+  if (repository.gitDir === repository.commonDir || history === null) return 'yes';
+  if (name === refs.head.ref || text(name) === `refs/heads/${scratchBranch}`) return 'yes';
+  // Its own refs are in its own directory.
+  if (/^refs\/(bisect|worktree|rewritten)\//.test(name) || history.commits.has(id)) return 'yes';
+  return name.startsWith('refs/heads/') ? 'no' : 'if visited';
+}
+
+function isOurStash({ repository, refs, history, scratchBranch }: TipFacts, message: string): boolean {
+  if (repository.gitDir === repository.commonDir || history === null) return true;
+  const branch = stashedOn(message);
+  if (branch === null || branch === scratchBranch || history.branches.has(branch)) return true;
+  return refs.head.ref !== null && text(refs.head.ref) === `refs/heads/${branch}`;
+}

@@ -1,0 +1,47 @@
+import { join } from 'node:path';
+import type { IsolationRecord } from '@jackin/instance';
+import { branchOf } from '../materialise/branch-of.ts';
+import { lockReason, namesOf, registrationsOf } from '../materialise/registration.ts';
+import { type GitContext, repositoryGit } from '../materialise/repository-git.ts';
+import { findSource, look, presence } from '../materialise/source-directory.ts';
+import type { RemovalFacts } from './plan-removal.ts';
+
+/** @throws JackinError `GIT_MISSING`; the signal's reason when aborted */
+export async function observeRemoval(record: IsolationRecord, context: GitContext): Promise<RemovalFacts> {
+  const tree = await presence(record.worktree_path);
+  const nothing = { tree, registration: null, branch: null, others: false, common_dir: null };
+  if (record.isolation === 'clone') return { ...nothing, repository: 'no' };
+  // A record of an older program names only the source.
+  const found = record.git_common_dir === undefined ? await findSource(record.original_src) : null;
+  const common = record.git_common_dir ?? found?.common_dir ?? null;
+  const none = { ...nothing, common_dir: common };
+  if (common === null) {
+    const gone = found?.problem === null || (await presence(record.original_src)) === 'no';
+    return { ...none, repository: gone ? 'no' : 'unknown' };
+  }
+  try {
+    if (!(await isRepository(common))) return { ...none, repository: 'no' };
+    const git = repositoryGit(common, context, [record.original_src]);
+    const all = await registrationsOf(common);
+    const places = await namesOf(record.worktree_path);
+    const own = all.find(({ points_to }) => points_to !== null && places.includes(points_to)) ?? null;
+    return {
+      tree,
+      common_dir: common,
+      repository: 'yes',
+      registration: own === null ? null : { name: own.name, locked: own.locked },
+      branch: await branchOf(git, record.scratch_branch, own, record.worktree_path),
+      others: all.some((entry) => entry !== own && entry.locked?.startsWith(lockReason('')) === true),
+    };
+  } catch (error) {
+    context.signal?.throwIfAborted();
+    if (error instanceof Error && 'code' in error && error.code === 'GIT_MISSING') throw error;
+    return { ...none, repository: 'unknown' };
+  }
+}
+
+/** @throws what keeps it from being looked at */
+export async function isRepository(commonDir: string): Promise<boolean> {
+  const parts = await Promise.all(['HEAD', 'objects', 'refs'].map((name) => look(join(commonDir, name))));
+  return parts.every((part) => part !== null);
+}

@@ -1,0 +1,21 @@
+import type { Divergence, Evidence } from '@jackin/isolation';
+import type { IsolatedMountFact } from '../facts.ts';
+
+/** A worktree or clone in a document (docs/isolation.md#evidence): one form for `status`, ends, plans and errors. */
+export interface MountDocument {
+  mount_dst: string;
+  kind: 'worktree' | 'clone';
+  path: string;
+  verdict: IsolatedMountFact['verdict'];
+  reason: string;
+  /** Null: nobody could look, or nobody looked for this document (`status` without `--detail`). */
+  evidence: Evidence | null;
+  /** What the repository has become since; only where a resume is about. */
+  divergence: Divergence | null;
+}
+
+export function mountDocument(mount: IsolatedMountFact): MountDocument {
+  const { mount_dst, kind, path, verdict, reason, assessment, divergence } = mount;
+  const evidence = assessment?.evidence ?? null;
+  return { mount_dst, kind, path, verdict, reason, evidence, divergence: divergence ?? null };
+}
