@@ -17,6 +17,7 @@ export { inspectLock, type LockState } from './lock-owner.ts';
 export * from './paths.ts';
 export * from './ports.ts';
 export * from './process-identity.ts';
+export { processesWorkingIn, type WorkingProcess } from './processes-in.ts';
 export * from './redact.ts';
 export * from './remove-tree.ts';
 export * from './run.ts';

@@ -1,8 +1,8 @@
 import { lstat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, fileSystemError, type JackinPaths, writeFileDurable } from '@jackin/core';
-import { assertTransition } from '../lifecycle.ts';
 import type { IsolationRecord } from '../isolation.ts';
+import { assertTransition } from '../lifecycle.ts';
 import { type Manifest, manifestSchema } from '../manifest.ts';
 import { createInstance } from './create.ts';
 import { readIndexDocument } from './index-document.ts';
@@ -45,10 +45,7 @@ export interface InstanceStore {
    * Changes the mount records. The caller holds the instance's lock.
    * @throws JackinError `ISOLATION_CORRUPT`, `DISK_FULL`, `STATE_NOT_WRITABLE`
    */
-  changeIsolation(
-    base: string,
-    change: (records: IsolationRecord[]) => IsolationRecord[],
-  ): Promise<void>;
+  changeIsolation(base: string, change: (records: IsolationRecord[]) => IsolationRecord[]): Promise<void>;
   /** Writes the index from the manifests; an unusable file is renamed beside it first. */
   rebuildIndex(): Promise<void>;
   /** Takes the row of a removed instance away. No row is fine. */

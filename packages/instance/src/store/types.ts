@@ -38,7 +38,11 @@ export interface LoadedState {
 }
 
 export type IsolationState =
-  | { state: 'ok'; records: IsolationRecord[]; /** Members of the file this version does not know. */ rest: Record<string, unknown> }
+  | {
+      state: 'ok';
+      records: IsolationRecord[] /** Members of the file this version does not know. */;
+      rest: Record<string, unknown>;
+    }
   | { state: 'absent' }
   | { state: 'corrupt'; reason: string };
 

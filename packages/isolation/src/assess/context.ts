@@ -14,6 +14,8 @@ export interface AssessOptions {
     commonDir?: string | null;
     /** Short name of the branch the tree was made on. */
     scratchBranch?: string | null;
+    /** A directory above the tree: no part of the path below it may be a link. */
+    root?: string | null;
   };
   /** Names of this place inside a container; git files written there use them. */
   views?: readonly PathView[];

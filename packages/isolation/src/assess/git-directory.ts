@@ -1,5 +1,6 @@
-import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import type { Assessment, PathView } from '../types.ts';
+import type { AssessOptions } from './context.ts';
 import { Doubt } from './doubt.ts';
 import { printable } from './names.ts';
 import { canonical, isInside, isRealDirectory, list, look, readRegular } from './read.ts';
@@ -17,8 +18,10 @@ export interface Repository {
 }
 
 export interface OpenOptions {
-  expected?: { kind: 'worktree' | 'clone'; commonDir?: string | null } | undefined;
+  expected?: NonNullable<AssessOptions['expected']> | undefined;
   views: readonly PathView[];
+  /** A directory above: no part of the path below it may be a link. */
+  root?: string | null | undefined;
   /** Canonical directories a nested repository may use: the outermost tree and the git directories around it. */
   around?: readonly string[] | undefined;
 }
@@ -58,7 +61,7 @@ export function meanings(text: string, from: string, views: readonly PathView[])
 }
 
 /** A path a git file names, one line. */
-export function pathIn(file: string, prefix = ''): string | null {
+function pathIn(file: string, prefix = ''): string | null {
   const read = readRegular(file, POINTER_BYTES);
   if (read === null) return null;
   const text = read.bytes.toString('utf8').replace(/[\r\n]+$/, '');
@@ -66,7 +69,7 @@ export function pathIn(file: string, prefix = ''): string | null {
   return text.slice(prefix.length);
 }
 
-function placeOf(path: string, { expected }: OpenOptions): string {
+function placeOf(path: string, { expected, root = expected?.root ?? null }: OpenOptions): string {
   const stats = look(path);
   if (stats === null) throw new Doubt('the tree is missing');
   if (stats.isSymbolicLink() && expected !== undefined) {
@@ -74,6 +77,9 @@ function placeOf(path: string, { expected }: OpenOptions): string {
   }
   const real = canonical(path);
   if (real === null) throw new Doubt('the tree is missing');
+  if (root !== null && resolve(canonical(root) ?? root, relative(root, path)) !== real) {
+    throw new Doubt('a directory above the tree was replaced by a symbolic link');
+  }
   if (basename(real) === '.git') {
     const above = dirname(real);
     if (look(real)?.isFile() === true || isGitDirectory(real)) return above;
@@ -116,8 +122,9 @@ function pointedRepository(tree: string, dotGit: string, options: OpenOptions): 
     if (!isRealDirectory(gitDir)) continue;
     const commonDir = dirname(dirname(gitDir));
     if (basename(dirname(gitDir)) === 'worktrees' && isGitDirectory(commonDir)) {
-      if (!pointsBack(gitDir, commonDir, tree, views)) continue;
+      // In this order: what is not to be looked at is not read either.
       if (!isExpected(commonDir, expected) || !isAllowed(commonDir, around)) continue;
+      if (!pointsBack(gitDir, commonDir, tree, views)) continue;
       return { tree, gitDir, commonDir, kind: 'worktree', needsWorktreeSetting: false };
     }
     if (expected !== undefined || !isGitDirectory(gitDir) || look(join(gitDir, 'commondir')) !== null)

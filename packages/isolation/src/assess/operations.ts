@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Operation } from '../types.ts';
-import { look } from './read.ts';
+import { isRealDirectory, look } from './read.ts';
 
 const SIGNS: readonly [string, Operation][] = [
   ['rebase-merge', 'rebase'],
@@ -14,9 +14,16 @@ const SIGNS: readonly [string, Operation][] = [
 export function operationsInProgress(gitDir: string): Operation[] {
   const has = (name: string) => look(join(gitDir, name)) !== null;
   const found = new Set(SIGNS.filter(([name]) => has(name)).map(([, operation]) => operation));
-  if (has('rebase-apply')) found.add(has('rebase-apply/applying') ? 'am' : 'rebase');
+  if (has('rebase-apply') && !isRealDirectory(join(gitDir, 'rebase-apply'))) found.add('rebase');
+  else if (has('rebase-apply')) found.add(has('rebase-apply/applying') ? 'am' : 'rebase');
   // Between two picks of a sequence, or after one that was refused.
-  if (has('sequencer/todo') && !found.has('cherry-pick') && !found.has('revert')) found.add('cherry-pick');
+  if (
+    isRealDirectory(join(gitDir, 'sequencer')) &&
+    has('sequencer/todo') &&
+    !found.has('cherry-pick') &&
+    !found.has('revert')
+  )
+    found.add('cherry-pick');
   return [...found];
 }
 

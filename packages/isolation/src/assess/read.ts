@@ -65,6 +65,21 @@ export function readRegular(path: AnyPath, maxBytes: number): ReadFile | null {
   }
 }
 
+/**
+ * The same for a file some directories below one that is known to be real: none of those may be a link.
+ * @throws Doubt
+ */
+export function readBelow(root: string, name: string, maxBytes: number): ReadFile | null {
+  const parts = name.split('/');
+  for (let depth = 1; depth < parts.length; depth += 1) {
+    const directory = below(root, parts.slice(0, depth).join('/'));
+    const stats = look(directory);
+    if (stats === null) return null;
+    if (!stats.isDirectory()) throw new Doubt(`${printable(directory)} is not a directory of its own`);
+  }
+  return readRegular(below(root, name), maxBytes);
+}
+
 /** What is at a path, not following it; null when nothing is. @throws Doubt where nobody may look */
 export function look(path: AnyPath): BigIntStats | null {
   try {

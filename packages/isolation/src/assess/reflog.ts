@@ -1,9 +1,8 @@
-import { join } from 'node:path';
 import { Doubt } from './doubt.ts';
 import type { Repository } from './git-directory.ts';
 import type { AssessLimits } from './limits.ts';
 import { text } from './names.ts';
-import { readRegular } from './read.ts';
+import { readBelow } from './read.ts';
 
 export interface StashEntry {
   commit: string;
@@ -25,7 +24,7 @@ interface LogEntry {
 
 /** The stash, newest first. @throws Doubt for a damaged one */
 export function readStash(repository: Repository, tip: string | null, limits: AssessLimits): StashEntry[] {
-  const log = readLog(join(repository.commonDir, 'logs/refs/stash'), limits);
+  const log = readLog(repository.commonDir, 'logs/refs/stash', limits);
   if (tip === null) return [];
   const entries = (log ?? []).map(({ to, message }) => ({ commit: to, message: text(message) })).reverse();
   if (entries[0]?.commit === tip) return entries;
@@ -37,7 +36,7 @@ export function readStash(repository: Repository, tip: string | null, limits: As
 export function readHeadHistory(repository: Repository, limits: AssessLimits): HeadHistory | null {
   let log: LogEntry[] | null;
   try {
-    log = readLog(join(repository.gitDir, 'logs/HEAD'), limits);
+    log = readLog(repository.gitDir, 'logs/HEAD', limits);
   } catch (error) {
     if (error instanceof Doubt) return null;
     throw error;
@@ -56,8 +55,8 @@ export function stashedOn(message: string): string | null {
   return branch === undefined || branch === '(no branch)' ? null : branch;
 }
 
-function readLog(path: string, limits: AssessLimits): LogEntry[] | null {
-  const read = readRegular(path, limits.fileBytes);
+function readLog(directory: string, name: string, limits: AssessLimits): LogEntry[] | null {
+  const read = readBelow(directory, name, limits.fileBytes);
   if (read === null) return null;
   return read.bytes
     .toString('latin1')

@@ -49,9 +49,12 @@ export function readRefs(repository: Repository, limits: AssessLimits): Refs {
 /** Where another linked worktree of this repository is, when it is on no branch. */
 function otherHeads(commonDir: string): [string, string][] {
   const heads: [string, string][] = [];
-  for (const { name } of list(join(commonDir, 'worktrees')) ?? []) {
-    const file = below(join(commonDir, 'worktrees'), name);
-    const value = readValue(below(file, 'HEAD'));
+  const worktrees = join(commonDir, 'worktrees');
+  for (const entry of list(worktrees) ?? []) {
+    const { name } = entry;
+    if (!entry.isDirectory())
+      throw new Doubt(`${printable(below(worktrees, name))} is not a directory of its own`);
+    const value = readValue(below(below(worktrees, name), 'HEAD'));
     if (value !== null && 'id' in value) heads.push([`worktrees/${name}/HEAD`, value.id]);
   }
   return heads;

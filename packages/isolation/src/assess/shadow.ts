@@ -7,7 +7,7 @@ import type { RepositoryConfig } from './config.ts';
 import type { Repository } from './git-directory.ts';
 import { countedEntries } from './index-file.ts';
 import type { AssessLimits } from './limits.ts';
-import { list, readRegular } from './read.ts';
+import { list, readBelow, readRegular } from './read.ts';
 
 /**
  * A git directory of our own that git is run on instead of the tree's: the index is a copy, the configuration is ours,
@@ -49,15 +49,13 @@ export function fillShadow(
     join(dir, 'packed-refs'),
     refs.map((id, at) => `${id} refs/jackin/${String(at).padStart(7, '0')}\n`).join(''),
   );
-  const copy = (from: string, to: string) => {
-    const read = readRegular(from, limits.fileBytes);
-    if (read !== null) writeFileSync(join(dir, to), read.bytes);
+  const copy = (from: string, name: string) => {
+    const read = readBelow(from, name, limits.fileBytes);
+    if (read !== null) writeFileSync(join(dir, name), read.bytes);
   };
-  copy(join(commonDir, 'shallow'), 'shallow');
-  copy(join(commonDir, 'info/exclude'), 'info/exclude');
-  copy(join(commonDir, 'info/attributes'), 'info/attributes');
+  for (const name of ['shallow', 'info/exclude', 'info/attributes']) copy(commonDir, name);
   if (repository.tree === null) return null;
-  copy(join(gitDir, 'info/sparse-checkout'), 'info/sparse-checkout');
+  copy(gitDir, 'info/sparse-checkout');
   return copyIndex(dir, gitDir, limits);
 }
 

@@ -7,6 +7,7 @@ import { Doubt } from './doubt.ts';
 import { openRepository } from './git-directory.ts';
 import { type AssessLimits, DEFAULT_LIMITS } from './limits.ts';
 import { text } from './names.ts';
+import { look } from './read.ts';
 import { readStash } from './reflog.ts';
 import { readRefs } from './refs.ts';
 
@@ -17,8 +18,8 @@ export interface SnapshotOptions {
 
 /**
  * What a launch records to tell later what is new: all refs but remote-tracking ones by full name, and the entries of
- * the stash as `stash@{n}`. Runs no git.
- * @param path a work tree or a git directory
+ * the stash as `stash@{n}`. Runs no git, and follows neither a link nor the pointer of a submodule.
+ * @param path a clone, a linked worktree, or a git directory
  * @throws JackinError `REFS_NOT_READABLE`
  */
 export async function snapshotRefs(
@@ -27,7 +28,9 @@ export async function snapshotRefs(
 ): Promise<Record<string, string>> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   try {
-    const repository = openRepository(path, { views: options.views ?? [] });
+    if (look(path)?.isSymbolicLink() === true) throw new Doubt('it is a symbolic link');
+    const repository = openRepository(path, { views: options.views ?? [], root: instanceOf(path) });
+    if (repository.needsWorktreeSetting) throw new Doubt('it is a submodule');
     const { all } = readRefs(repository, limits);
     const stash = readStash(repository, all.get('refs/stash') ?? null, limits);
     return Object.fromEntries([
@@ -59,7 +62,13 @@ export function assessRecord(record: IsolationRecord, context: RecordContext = {
       kind: record.isolation,
       commonDir: record.git_common_dir ?? null,
       scratchBranch: record.scratch_branch === '' ? null : record.scratch_branch,
+      root: instanceOf(record.worktree_path),
     },
     lfsSkipped: record.lfs_skipped === true,
   });
+}
+
+/** The data directory of the instance, by the layout of its trees (docs/storage.md#places); null elsewhere. */
+function instanceOf(path: string): string | null {
+  return /^(.+)\/git\/(?:worktree|clone)\/repo\//.exec(path)?.[1] ?? null;
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Registration } from './registration.ts';
-import { type RepositoryGit, records } from './repository-git.ts';
+import type { RepositoryGit } from './repository-git.ts';
 
-/** Where our branch is, and which other tree has it checked out. */
+/** Where our branch is, and which tree has it checked out: another one if there is any, else ours. */
 export async function branchOf(
   git: RepositoryGit,
   name: string,
@@ -11,12 +11,26 @@ export async function branchOf(
 ): Promise<{ commit: string; checked_out: string | null } | null> {
   if (name === '') return null;
   const ref = `refs/heads/${name}`;
-  const format = '--format=%(refname)%00%(objectname)%00%(worktreepath)%00';
-  const fields = records(await git.must(['for-each-ref', format, ref]));
-  const at = fields.findIndex((field, index) => index % 3 === 0 && field.replace(/^\n/, '') === ref);
-  const commit = fields[at + 1];
-  if (at === -1 || commit === undefined) return null;
-  const worktree = fields[at + 2] ?? '';
-  const ours = worktree === '' || (own?.points_to ?? null) === join(worktree, '.git');
-  return { commit, checked_out: worktree === '' ? null : ours ? tree : worktree };
+  const listed = (await git.must(['for-each-ref', '--format=%(objectname) %(refname)', ref])).toString(
+    'utf8',
+  );
+  // The name may also be that of a directory of refs.
+  const found = listed.split('\n').find((line) => line.endsWith(` ${ref}`));
+  if (found === undefined) return null;
+  const trees = checkedOut(await git.must(['worktree', 'list', '--porcelain', '-z']), ref);
+  const other = trees.find((path) => path !== tree && join(path, '.git') !== own?.points_to);
+  const checked_out = other ?? (trees.length > 0 ? tree : null);
+  return { commit: found.slice(0, found.indexOf(' ')), checked_out };
+}
+
+/** The trees that have this ref checked out; git lets somebody who insists do so more than once. */
+function checkedOut(listing: Buffer, ref: string): string[] {
+  return listing
+    .toString('utf8')
+    .split('\0\0')
+    .flatMap((entry) => {
+      const fields = entry.split('\0');
+      const path = fields.find((field) => field.startsWith('worktree '))?.slice('worktree '.length);
+      return path !== undefined && fields.includes(`branch ${ref}`) ? [path] : [];
+    });
 }

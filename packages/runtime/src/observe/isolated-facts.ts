@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { errorCode, type JackinPaths, toJackinError } from '@jackin/core';
+import { errorCode, type JackinPaths, processesWorkingIn, toJackinError } from '@jackin/core';
 import type { InstanceStore, IsolationRecord, Manifest } from '@jackin/instance';
 import type { IsolatedMountFact } from '../facts.ts';
 import type { Trees } from '../trees.ts';
@@ -24,7 +24,7 @@ export interface IsolatedFactsDeps {
  */
 export async function isolatedFacts(
   { store, paths, trees }: IsolatedFactsDeps,
-  manifest: Pick<Manifest, 'container_base'>,
+  manifest: Pick<Manifest, 'container_base' | 'instance_id'>,
   look: TreeLook,
 ): Promise<IsolatedMountFact[]> {
   const place = paths.instance(manifest.container_base);
@@ -38,7 +38,9 @@ export async function isolatedFacts(
       const recorded = isolation.records.map(({ worktree_path }) => worktree_path);
       const [mounts, others] = await Promise.all([
         // One after the other: each takes two processors of a small machine for itself.
-        inTurn(isolation.records, (record) => mountFact(trees, record, isolation.records, look)),
+        inTurn(isolation.records, (record) =>
+          mountFact(trees, record, { siblings: isolation.records, instanceId: manifest.instance_id, look }),
+        ),
         treesBesides(place.dir, recorded),
       ]);
       return [...mounts, ...others];
@@ -59,19 +61,27 @@ export async function isolatedFacts(
 async function mountFact(
   trees: Trees,
   record: IsolationRecord,
-  siblings: readonly IsolationRecord[],
-  look: TreeLook,
+  {
+    siblings,
+    instanceId,
+    look,
+  }: { siblings: readonly IsolationRecord[]; instanceId: string; look: TreeLook },
 ): Promise<IsolatedMountFact> {
   const fact = { mount_dst: record.mount_dst, kind: record.isolation, path: record.worktree_path, record };
   if (record.making === true) return { ...fact, verdict: 'clean', reason: NEVER_FINISHED };
   if (look === 'record') return { ...fact, verdict: 'unknown', reason: 'the tree has not been assessed' };
-  const [assessment, divergence, present] = await Promise.all([
+  const [assessment, divergence, present, users] = await Promise.all([
     trees.assess(record, siblings),
     look === 'resume' ? trees.divergence(record) : null,
     directoryFact(record.worktree_path),
+    processesWorkingIn(record.worktree_path, { name: 'JACKIN_INSTANCE', value: instanceId }),
   ]);
-  const { verdict, reason } = assessment;
-  return { ...fact, verdict, reason, present, assessment, divergence };
+  const found = { ...fact, present, assessment, divergence };
+  const [user] = users;
+  // Whoever works there may write the next moment, so what was found proves nothing.
+  if (user === undefined) return { ...found, verdict: assessment.verdict, reason: assessment.reason };
+  const who = `process ${user.pid} (${user.name}) works in it`;
+  return { ...found, verdict: 'unknown', reason: `${who}; found: ${assessment.reason}` };
 }
 
 async function inTurn<T, R>(items: readonly T[], each: (item: T) => Promise<R>): Promise<R[]> {

@@ -10,6 +10,7 @@ import {
   systemClock,
 } from '@jackin/core';
 import type { Manifest } from '@jackin/instance';
+import type { GitRunner } from '@jackin/isolation';
 import {
   createJackin,
   createStandaloneBackend,
@@ -51,6 +52,8 @@ export interface LabOptions {
   cwd?: string;
   /** Another program in place of the capsule. */
   capsule?: { file: string; args: string[] };
+  /** Runs git for worktrees and clones. */
+  git?: GitRunner;
 }
 
 export async function openLab(): Promise<Lab> {
@@ -90,6 +93,7 @@ export async function openLab(): Promise<Lab> {
           }),
         ],
         clientName: 'flow test',
+        ...(options.git === undefined ? {} : { git: options.git }),
       }),
     config: (toml) => writeFile(join(paths.configDir, 'config.toml'), toml),
     workspace: (name, toml) => writeFile(join(paths.configDir, 'workspaces', `${name}.toml`), toml),
