@@ -27,5 +27,6 @@ export type { GitContext } from './materialise/repository-git.ts';
 export type { ScratchBranch, SourceFacts, SubmoduleFact } from './materialise/source-facts.ts';
 export { treePathOf } from './materialise/tree-path.ts';
 export { workdirOf } from './materialise/workdir.ts';
+export { plantedSettings } from './planted/program-settings.ts';
 export { type Removal, type RemovalOptions, removeMaterialised } from './removal/remove-materialised.ts';
 export * from './types.ts';

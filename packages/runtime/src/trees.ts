@@ -12,6 +12,7 @@ import {
   materialise,
   observeSource,
   type PathView,
+  plantedSettings,
   prepareContainerView,
   type Removal,
   recreateTree,
@@ -23,6 +24,8 @@ import {
 export interface Trees {
   /** What a tree holds. @param siblings the other trees of the instance, whose places it may name */
   assess(record: IsolationRecord, siblings: readonly IsolationRecord[]): Promise<Assessment>;
+  /** Keys of settings of its repository that run programs and were not there when it was made. */
+  planted(record: IsolationRecord): Promise<string[]>;
   /** What became of the repository it was made from. */
   divergence(record: IsolationRecord): Promise<Divergence>;
   /**
@@ -60,6 +63,7 @@ export function createTrees(options: { env: NodeJS.ProcessEnv; git?: GitRunner |
   const common = { env: options.env, ...(options.git === undefined ? {} : { git: options.git }) };
   return {
     assess: (record, siblings) => assessRecord(record, { ...common, views: viewsOf(siblings) }),
+    planted: (record) => plantedSettings(record, common),
     divergence: (record) => observeSource(record, common),
     async materialise(plan, owner) {
       const made = await materialise(plan, common);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { gitWords, JackinError, removeTree, succeeded } from '@jackin/core';
+import { programSettings } from '../planted/program-settings.ts';
 import { branchOf } from './branch-of.ts';
 import { embedSubmodules, lfsChoice } from './embed-submodules.ts';
 import type { MaterialisePlan } from './plan-materialise.ts';
@@ -23,6 +24,7 @@ export interface Made {
     refs_at_launch: Record<string, string>;
     git_common_dir?: string;
     registration?: string;
+    program_settings?: string[];
   };
   notices: string[];
 }
@@ -56,6 +58,7 @@ export async function makeWorktree(plan: MaterialisePlan, context: GitContext, u
   const registration = await registrationOf(commonDir, tree);
   const head = registration === null ? null : await headOf(registration.path, context, tree);
   if (registration === null || head !== base) throw notAsPlanned(plan, head);
+  const programs = await programSettings(commonDir, context);
   const notices = await embedSubmodules(
     {
       source: plan.src,
@@ -72,6 +75,7 @@ export async function makeWorktree(plan: MaterialisePlan, context: GitContext, u
       refs_at_launch: await refsAtLaunch(git),
       git_common_dir: commonDir,
       registration: registration.name,
+      ...(programs === null ? {} : { program_settings: programs }),
     },
     notices,
   };

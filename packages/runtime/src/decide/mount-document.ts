@@ -10,12 +10,15 @@ export interface MountDocument {
   reason: string;
   /** Null: nobody could look, or nobody looked for this document (`status` without `--detail`). */
   evidence: Evidence | null;
+  /** Settings of its repository that run programs and were not there when the tree was made. */
+  planted: string[];
   /** What the repository has become since; only where a resume is about. */
   divergence: Divergence | null;
 }
 
 export function mountDocument(mount: IsolatedMountFact): MountDocument {
-  const { mount_dst, kind, path, verdict, reason, assessment, divergence } = mount;
+  const { mount_dst, kind, path, verdict, reason, assessment, divergence, planted = [] } = mount;
   const evidence = assessment?.evidence ?? null;
-  return { mount_dst, kind, path, verdict, reason, evidence, divergence: divergence ?? null };
+  const rest = { planted: [...planted], divergence: divergence ?? null };
+  return { mount_dst, kind, path, verdict, reason, evidence, ...rest };
 }

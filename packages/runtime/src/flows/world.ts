@@ -97,8 +97,20 @@ export function createWorld(deps: JackinDeps): World {
   // A broken configuration must not keep anybody from looking; the verbs that need it say so.
   const agents = (): Promise<readonly AgentDefinition[]> =>
     knownAgents({ config }).catch(() => agentRegistry);
-  const lookAt: World['lookAt'] = async (base, standIn, look) =>
-    createObserveOne({ ...observeDeps, agents: await agents() })(base, standIn, look);
+  const warned = new Set<string>();
+  const warn = (mounts: readonly IsolatedMountFact[]): void => {
+    for (const { mount_dst, planted = [], record } of mounts) {
+      const message = `${record?.git_common_dir}/config can run programs since the worktree ${mount_dst} was made (${planted.join(', ')}): look at it before you use git there`;
+      if (planted.length === 0 || warned.has(message)) continue;
+      warned.add(message);
+      events({ type: 'notice', level: 'warn', code: 'REPOSITORY_SETTINGS_CHANGED', message });
+    }
+  };
+  const lookAt: World['lookAt'] = async (base, standIn, look) => {
+    const facts = await createObserveOne({ ...observeDeps, agents: await agents() })(base, standIn, look);
+    warn(facts?.isolated ?? []);
+    return facts;
+  };
   return {
     ...deps,
     store,
@@ -109,7 +121,11 @@ export function createWorld(deps: JackinDeps): World {
     resolveEnv: resolveOnce,
     look: async (selection) => observe({ ...observeDeps, agents: await agents() }, selection),
     lookAt,
-    lookInto: (manifest) => isolatedFacts(observeDeps, manifest, 'resume'),
+    lookInto: async (manifest) => {
+      const isolated = await isolatedFacts(observeDeps, manifest, 'resume');
+      warn(isolated);
+      return isolated;
+    },
     now: () => clock.now().toISOString(),
     run: async (plan, lock, sink = events, seen) => {
       await ensurePrivateDir(paths.dataDir);

@@ -70,13 +70,14 @@ async function mountFact(
   const fact = { mount_dst: record.mount_dst, kind: record.isolation, path: record.worktree_path, record };
   if (record.making === true) return { ...fact, verdict: 'clean', reason: NEVER_FINISHED };
   if (look === 'record') return { ...fact, verdict: 'unknown', reason: 'the tree has not been assessed' };
-  const [assessment, divergence, present, users] = await Promise.all([
+  const [assessment, divergence, present, users, planted] = await Promise.all([
     trees.assess(record, siblings),
     look === 'resume' ? trees.divergence(record) : null,
     directoryFact(record.worktree_path),
     processesWorkingIn(record.worktree_path, { name: 'JACKIN_INSTANCE', value: instanceId }),
+    trees.planted(record),
   ]);
-  const found = { ...fact, present, assessment, divergence };
+  const found = { ...fact, present, assessment, divergence, planted };
   const [user] = users;
   // Whoever works there may write the next moment, so what was found proves nothing.
   if (user === undefined) return { ...found, verdict: assessment.verdict, reason: assessment.reason };
