@@ -33,10 +33,10 @@ function toolRules() {
     },
     {
       name: 'test-tools',
-      comment: "Of the tools a package's tests use only tools/docker-lab",
+      comment: "Of the tools a package's tests use only tools/docker-lab, tools/hostile and tools/oracle",
       severity: 'error',
       from: { path: '^packages/[^/]+/test/' },
-      to: { path: '^tools/', pathNot: '^tools/docker-lab/' },
+      to: { path: '^tools/', pathNot: '^tools/(docker-lab|hostile|oracle)/' },
     },
   ];
 }

@@ -74,9 +74,13 @@ async function collect(work: Work): Promise<Evidence> {
     const refs = readRefs(repository, limits);
     const config = await configuring;
     const { facts, index } = prepare(work, refs, config);
-    counting = notingAsync(work.doubts, commitsOf(facts));
-    const tree = await treeEvidence({ ...work, refs, config, index, walking });
-    return await together(work, facts, tree, await counting);
+    const count = () => {
+      counting ??= notingAsync(work.doubts, commitsOf(facts));
+      return counting;
+    };
+    // Starting a process takes time, and git status is the one that is waited for.
+    const tree = await treeEvidence({ ...work, refs, config, index, walking, meanwhile: count });
+    return await together(work, facts, tree, await count());
   } finally {
     // Nothing of it goes on when the shadow is removed.
     await Promise.allSettled([configuring, walking, counting]);

@@ -25,6 +25,8 @@ export interface TreeFacts {
   /** The index as it is on disk. */
   index: Buffer | null;
   walking: Promise<Walked> | null;
+  /** Called as soon as git looks at the files, if it does. */
+  meanwhile: () => void;
 }
 
 export interface TreeEvidence {
@@ -58,11 +60,11 @@ export async function treeEvidence(facts: TreeFacts): Promise<TreeEvidence> {
   const known = { nested, hiddenGitlinks: () => hiddenGitlinks(index, heads) };
   if (nested.some(({ repository: inner }) => inner === null)) return { ...nothing(), ...known };
   const settings = [...STATUS_SETTINGS, ...(context.lfsSkipped ? LFS_OFF : [])];
+  const running = git.run('git status', STATUS_ARGS, { settings });
+  facts.meanwhile();
   const status = await notingAsync(
     doubts,
-    git
-      .run('git status', STATUS_ARGS, { settings })
-      .then((output) => parseStatus(output, facts.refs.head.commit)),
+    running.then((output) => parseStatus(output, facts.refs.head.commit)),
   );
   const stray = noting(doubts, () => strayFiles(tree, index, nested)) ?? [];
   if (status === null) return { ...nothing(), ...known, files: stray };

@@ -1,7 +1,7 @@
 import { JackinError, toJackinError } from '@jackin/core';
 import type { IsolationRecord } from '@jackin/instance';
 import { branchOf } from '../materialise/branch-of.ts';
-import { registrationsOf } from '../materialise/registration.ts';
+import { registrationsOf, strangeFileOf } from '../materialise/registration.ts';
 import { type GitContext, repositoryGit } from '../materialise/repository-git.ts';
 import { findSource, presence } from '../materialise/source-directory.ts';
 import { isRepository } from '../removal/observe-removal.ts';
@@ -48,6 +48,9 @@ async function look(record: IsolationRecord, context: GitContext): Promise<Sourc
   if (kind === 'clone') return { ...state, source: present, history: await historyOf(record, git) };
   const all = await registrationsOf(common);
   const own = await ownRegistration(record, all);
+  const strange = own === null ? null : await strangeFileOf(own);
+  if (strange !== null)
+    return { ...state, source: { path: src, present: 'unknown', reason: `${strange} is not a file` } };
   const branch = await branchOf(git, record.scratch_branch, own, path);
   if (own === null && branch === null) {
     const reason =

@@ -1,8 +1,9 @@
 import { realpath } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import type { IsolationRecord } from '@jackin/instance';
 import { lockReason, namesOf, type Registration } from '../materialise/registration.ts';
 import { look, readPointer } from '../materialise/source-directory.ts';
+import { treeHome } from '../materialise/tree-path.ts';
 import type { RegistrationFact } from './decide-divergence.ts';
 
 /**
@@ -26,6 +27,16 @@ export async function ownRegistration(
   return elsewhere ? null : named;
 }
 
+/** Why a tree is not where its record says: something on the way to it is a link, and what is behind it is not ours. */
+export async function linkOnTheWay(record: IsolationRecord): Promise<string | null> {
+  const { worktree_path: tree } = record;
+  const home = treeHome(record);
+  const [real, realHome] = await Promise.all([realpath(dirname(tree)), realpath(home)]);
+  const here = real === join(realHome, relative(home, dirname(tree)));
+  const isLink = (await look(tree))?.isSymbolicLink() === true;
+  return here && !isLink ? null : `${tree} is reached through a link`;
+}
+
 /** How tree and repository know each other. @param branchThere the branch of the worktree is still there */
 export async function registrationFact(
   record: IsolationRecord,
@@ -33,6 +44,8 @@ export async function registrationFact(
   branchThere: boolean,
 ): Promise<RegistrationFact> {
   const tree = record.worktree_path;
+  const link = await linkOnTheWay(record);
+  if (link !== null) return { state: 'unknown', reason: link };
   const dotGit = await look(join(tree, '.git'));
   if (dotGit !== null && !dotGit.isFile()) {
     return { state: 'unknown', reason: `${join(tree, '.git')} is not what makes it a worktree` };

@@ -7,7 +7,7 @@ import { lockReason, registrationOf, registrationsOf } from '../materialise/regi
 import { type GitContext, repositoryGit } from '../materialise/repository-git.ts';
 import { findSource, look } from '../materialise/source-directory.ts';
 import { isRepository } from '../removal/observe-removal.ts';
-import { ownRegistration } from './registration-state.ts';
+import { linkOnTheWay, ownRegistration } from './registration-state.ts';
 
 export interface RepairOptions extends GitContext {
   /** Where the repository is now, when it was moved. */
@@ -27,6 +27,8 @@ export async function repairRegistration(
 ): Promise<IsolationRecord> {
   const tree = record.worktree_path;
   try {
+    const link = await linkOnTheWay(record);
+    if (link !== null) throw failure(link, record);
     const { src, common } = await repositoryNow(record, options.source ?? null);
     const own = await ownRegistration(record, await registrationsOf(common));
     const name = own?.name ?? (await registerAgain(record, common, options));

@@ -29,6 +29,18 @@ export async function registrationsOf(commonDir: string): Promise<Registration[]
   return found.filter((entry) => entry !== null);
 }
 
+/** What git reads of a registration whenever it looks at the repository, and would wait for if it were a pipe. */
+const READ_BY_GIT = ['HEAD', 'commondir', 'gitdir', 'locked', 'index', 'config.worktree'];
+
+/** The first file of a registration that is not one, so that no git may look at it; null when all are. */
+export async function strangeFileOf({ path }: Pick<Registration, 'path'>): Promise<string | null> {
+  for (const name of READ_BY_GIT) {
+    const stats = await look(join(path, name));
+    if (stats !== null && !stats.isFile()) return join(path, name);
+  }
+  return null;
+}
+
 /** The one of a tree, which need not be there any more. */
 export async function registrationOf(commonDir: string, tree: string): Promise<Registration | null> {
   const places = await namesOf(tree);

@@ -33,8 +33,15 @@ export async function removeMaterialised(
   options: RemovalOptions = {},
 ): Promise<Removal> {
   const home = treeHome(record);
-  const plan = planRemoval(record, await observeRemoval(record, options), options.branchTip ?? null);
-  return await executeRemoval(plan, record, home, options);
+  const facts = await observeRemoval(record, options);
+  const plan = planRemoval(record, facts, options.branchTip ?? null);
+  const removal = await executeRemoval(plan, record, home, options);
+  if (!facts.strange) return removal;
+  const rest = await removeMaterialised(record, options);
+  return {
+    removed: [...removal.removed, ...rest.removed],
+    notices: [...removal.notices, ...rest.notices],
+  };
 }
 
 async function executeRemoval(

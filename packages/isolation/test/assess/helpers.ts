@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { devNull, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { afterAll } from '@jest/globals';
 import { type Assessment, type AssessOptions, assess, snapshotRefs } from '../../src/index.ts';
 
 /** Git as a developer has it, without this machine's configuration. */

@@ -1,0 +1,76 @@
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { assessExit } from './assess-exit.ts';
+import { addTo, emptyTally, keptAlthoughSafe, summary, type Tally } from './report.ts';
+import { startHistories } from './run.ts';
+
+const USAGE = `npm run fuzz:exit -- [--histories N] [--seed N] [--workers N]
+
+Makes random histories with real git, lets the exit decide about each tree, and has the oracle look whether anything is
+gone that was nowhere else. Ends with 1 when something is. A seed alone makes its history again: --histories 1 --seed N.
+
+  --histories N   how many (default 5000)
+  --seed N        the first seed; the others follow (default: random, printed)
+  --workers N     how many at the same time (default: one per processor)
+`;
+
+const REPORT_EVERY = 500;
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: {
+      histories: { type: 'string', default: '5000' },
+      seed: { type: 'string', default: String(Math.floor(Math.random() * 0x7fffffff)) },
+      workers: { type: 'string', default: String(availableParallelism()) },
+      help: { type: 'boolean' },
+    },
+  });
+  const [histories, seed, workers] = [values.histories, values.seed, values.workers].map(Number) as [
+    number,
+    number,
+    number,
+  ];
+  const valid =
+    [histories, seed, workers].every((value) => Number.isInteger(value) && value >= 0) && workers > 0;
+  if (values.help || !valid) {
+    (values.help ? process.stdout : process.stderr).write(USAGE);
+    return values.help ? 0 : 2;
+  }
+  process.stdout.write(`${histories} histories from seed ${seed}, ${workers} at a time\n`);
+  const tally = emptyTally();
+  const started = performance.now();
+  let next = 0;
+  const work = async (): Promise<void> => {
+    await using runner = startHistories();
+    while (next < histories) {
+      const number = seed + next;
+      next += 1;
+      await one(runner.run, number, tally);
+      if (tally.histories % REPORT_EVERY === 0)
+        process.stdout.write(`${summary(tally, performance.now() - started)}\n`);
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  process.stdout.write(`${summary(tally, performance.now() - started)}\n${keptAlthoughSafe(tally)}`);
+  return tally.losses === 0 && tally.failures === 0 ? 0 : 1;
+}
+
+async function one(run: ReturnType<typeof startHistories>['run'], seed: number, tally: Tally): Promise<void> {
+  const kind = seed % 2 === 0 ? 'worktree' : 'clone';
+  try {
+    const result = await run(seed, { kind, exit: assessExit });
+    addTo(tally, result);
+    if (result.losses.length > 0) {
+      process.stdout.write(
+        `LOSS seed ${seed} (${kind}): ${result.losses.join(', ')}\n  ${result.steps.join('; ')}\n`,
+      );
+    }
+  } catch (error) {
+    tally.failures += 1;
+    process.stdout.write(
+      `FAILED seed ${seed} (${kind}): ${error instanceof Error ? error.message : String(error)}\n`,
+    );
+  }
+}

@@ -1,0 +1,99 @@
+import { lines } from '../plain-git.ts';
+import { agent, argument, SHARED_FILE, type World } from '../world.ts';
+import { addAll, editShared, newFile, someFile, write } from './files.ts';
+import { step } from './step.ts';
+
+export const commitSteps = [
+  step('commit everything', 12, (world) => {
+    if (world.random.chance(0.5)) newFile(world);
+    addAll(world);
+    return commit(world);
+  }),
+  step('commit an edit of the shared file', 4, (world) => {
+    if (editShared(world) === false) return false;
+    return agent(world, ['commit', '--quiet', '--message', 'shared', '--', SHARED_FILE]).ok;
+  }),
+  step('commit some of it', 3, (world) => {
+    const path = someFile(world);
+    if (path === null) return false;
+    write(world, path, `staged ${world.random.word()}\n`);
+    agent(world, ['add', '--pathspec-from-file=-', '--pathspec-file-nul'], pathspec(path));
+    return commit(world);
+  }),
+  step('stage and edit again', 3, (world) => {
+    const path = someFile(world);
+    if (path === null) return false;
+    write(world, path, `staged ${world.random.word()}\n`);
+    agent(world, ['add', '--pathspec-from-file=-', '--pathspec-file-nul'], pathspec(path));
+    write(world, path, `after staging ${world.random.word()}\n`);
+  }),
+  step('stage and write back', 2, (world) => {
+    // What is staged is then in the index alone: neither a commit nor the file has it.
+    const name = `staged-${world.random.word()}.txt`;
+    write(world, name, `only staged ${world.random.word()}\n`);
+    agent(world, ['add', name]);
+    write(world, name, '');
+  }),
+  step('an empty commit', 2, (world) => commit(world, ['--allow-empty'])),
+  step('amend', 4, (world) => {
+    newFile(world);
+    addAll(world);
+    return agent(world, ['commit', '--quiet', '--amend', '--no-edit']).ok;
+  }),
+  step(
+    'amend the message',
+    2,
+    (world) => agent(world, ['commit', '--quiet', '--amend', '--only', '--message', world.random.word()]).ok,
+  ),
+  step('revert', 2, (world) => {
+    const { ok } = agent(world, ['revert', '--no-edit', 'HEAD']);
+    if (!ok) agent(world, ['revert', '--abort']);
+    return ok;
+  }),
+  step('reset --hard', 2, (world) => agent(world, ['reset', '--quiet', '--hard', 'HEAD~1']).ok),
+  step('reset --soft', 1, (world) => agent(world, ['reset', '--quiet', '--soft', 'HEAD~1']).ok),
+  step('reset --mixed', 1, (world) => agent(world, ['reset', '--quiet', 'HEAD~1']).ok),
+  step('cherry-pick', 2, (world) => {
+    const other = world.random.pick([...world.session.branches, 'origin/main']);
+    const { ok } = agent(world, ['cherry-pick', argument(other)]);
+    if (!ok) agent(world, ['cherry-pick', '--abort']);
+    return ok;
+  }),
+  step('merge what is on the remote', 2, (world) => {
+    const { ok } = agent(world, ['merge', '--quiet', '--no-edit', 'origin/main']);
+    if (!ok) agent(world, ['merge', '--abort']);
+    return ok;
+  }),
+  step('rebase on what is on the remote', 5, (world) => {
+    const before = ownCommits(world);
+    const { ok } = agent(world, ['rebase', '--quiet', 'origin/main']);
+    if (!ok) {
+      agent(world, ['rebase', '--abort']);
+      return false;
+    }
+    const after = ownCommits(world);
+    if (before.length === 0 || after.length === 0 || after[0] === before[0]) return true;
+    world.truth.rewritten.push({ from: before, to: after });
+    for (const blob of sharedBlobs(world, world.tree.path, after)) world.truth.mergedBlobs.add(blob);
+    return true;
+  }),
+];
+
+export function commit(world: World, more: readonly string[] = []): boolean {
+  return agent(world, ['commit', '--quiet', '--message', `work ${world.random.word()}`, ...more]).ok;
+}
+
+/** What the shared file was in each of these commits. */
+export function sharedBlobs(world: World, dir: string, commits: readonly string[]): string[] {
+  const asked = commits.map((id) => `${id}:${SHARED_FILE}\n`).join('');
+  const { out } = world.git(dir, ['cat-file', '--batch-check=%(objectname)'], { input: asked });
+  return lines(out).filter((line) => !line.includes(' '));
+}
+
+function ownCommits(world: World): string[] {
+  return lines(agent(world, ['rev-list', '--reverse', 'origin/main..HEAD']).out);
+}
+
+function pathspec(path: string): Buffer {
+  return Buffer.from(`:(literal)${path}\0`, 'latin1');
+}
