@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { assessExit } from './assess-exit.ts';
 import { addTo, emptyTally, keptAlthoughSafe, summary, type Tally } from './report.ts';
 import { startHistories } from './run.ts';
+import { jackinSessions } from './session.ts';
 
 const USAGE = `npm run fuzz:exit -- [--histories N] [--seed N] [--workers N]
 
@@ -15,6 +15,8 @@ gone that was nowhere else. Ends with 1 when something is. A seed alone makes it
 `;
 
 const REPORT_EVERY = 500;
+
+const sessions = jackinSessions();
 
 process.exitCode = await main();
 
@@ -60,7 +62,7 @@ async function main(): Promise<number> {
 async function one(run: ReturnType<typeof startHistories>['run'], seed: number, tally: Tally): Promise<void> {
   const kind = seed % 2 === 0 ? 'worktree' : 'clone';
   try {
-    const result = await run(seed, { kind, exit: assessExit });
+    const result = await run(seed, { kind, ...sessions });
     addTo(tally, result);
     if (result.losses.length > 0) {
       process.stdout.write(

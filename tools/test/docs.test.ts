@@ -12,7 +12,7 @@ const code = files.filter((path) => /^(packages|apps|tools|docs)\/.*\.(ts|js)$/.
 
 /** UPPER_SNAKE words in the sources that are no codes: environment variables and names of git, Node and the terminal emulator. */
 const NO_CODES =
-  /^(JACKIN(_.*)?|GIT_(CONFIG|LFS|TERMINAL|OPTIONAL|NO|ASKPASS|PAGER)_?.*|(MERGE|CHERRY_PICK|REVERT)_HEAD|BISECT_LOG|ERR_.*|DOCKER_.*|XDG_.*|SSL_CERT_.*|NODE_.*|NO_COLOR|NO_PROXY|HTTPS?_PROXY|TESTCONTAINERS_.*|.*_API_KEY|.*_TOKEN|AUGMENT_SESSION_AUTH|LC_.*|KITTY_.*|TERM_.*|TMUX_PANE|VTE_VERSION|WEZTERM_PANE|SGR_PIXELS)$/;
+  /^(JACKIN(_.*)?|GIT_(CONFIG|LFS|TERMINAL|OPTIONAL|NO|ASKPASS|PAGER)(_.*)?|(MERGE|CHERRY_PICK|REVERT)_HEAD|BISECT_LOG|ERR_.*|DOCKER_.*|XDG_.*|SSL_CERT_.*|NODE_.*|NO_COLOR|NO_PROXY|HTTPS?_PROXY|TESTCONTAINERS_.*|.*_API_KEY|.*_TOKEN|AUGMENT_SESSION_AUTH|LC_.*|KITTY_.*|TERM_.*|TMUX_PANE|VTE_VERSION|WEZTERM_PANE|SGR_PIXELS)$/;
 const CODES_OF_ONE_WORD = ['USAGE', 'INTERNAL'];
 
 describe('The documentation', () => {

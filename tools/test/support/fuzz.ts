@@ -1,13 +1,14 @@
-import { assessExit } from '../../oracle/assess-exit.ts';
 import type { HistoryResult } from '../../oracle/history.ts';
 import { startHistories } from '../../oracle/run.ts';
+import { jackinSessions } from '../../oracle/session.ts';
 
-/** Histories of these seeds, worktrees and clones in turns, and the exit under test on each. */
+/** Histories of these seeds, worktrees and clones in turns, each the session of a jackin that ends it. */
 export async function fuzz(seeds: readonly number[]): Promise<HistoryResult[]> {
   await using runner = startHistories();
+  const sessions = jackinSessions();
   const results: HistoryResult[] = [];
   for (const seed of seeds) {
-    results.push(await runner.run(seed, { kind: seed % 2 === 0 ? 'worktree' : 'clone', exit: assessExit }));
+    results.push(await runner.run(seed, { kind: seed % 2 === 0 ? 'worktree' : 'clone', ...sessions }));
   }
   return results;
 }

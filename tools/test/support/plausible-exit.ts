@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { removeWithGit } from '../../oracle/assess-exit.ts';
 import type { Exit } from '../../oracle/history.ts';
+import { plainGit } from '../../oracle/plain-git.ts';
 import type { SessionTree } from '../../oracle/world.ts';
 
 /** Mistakes tools like this one have really made. */
@@ -126,4 +126,16 @@ async function git(dir: string, ...args: string[]): Promise<string> {
     maxBuffer: 64 << 20,
   });
   return stdout;
+}
+
+/** The tree, its registration and its branch, and nothing else. */
+function removeWithGit({ path, kind, host, scratchBranch }: SessionTree): void {
+  const admin =
+    kind === 'worktree'
+      ? resolve(path, readFileSync(`${path}/.git`, 'utf8').slice('gitdir: '.length).trim())
+      : null;
+  rmSync(path, { recursive: true, force: true });
+  if (admin === null) return;
+  if (existsSync(admin)) rmSync(admin, { recursive: true });
+  plainGit()(host, ['update-ref', '-d', `refs/heads/${scratchBranch}`]);
 }

@@ -104,7 +104,9 @@ await describeOnEngine('harmless', 'a worktree or clone in a container', (engine
     expect(repository.git(['status', '--porcelain'], other)).toBe('');
     repository.git(['gc', '--prune=now', '-q']);
     repository.git(['worktree', 'prune', '--expire=now']);
-    expect(await inside(instance, 'git status --porcelain && git --no-pager log -1 --format=%s')).toBe('first');
+    expect(await inside(instance, 'git status --porcelain && git --no-pager log -1 --format=%s')).toBe(
+      'first',
+    );
     expect(repository.git(['fsck', '--connectivity-only'])).not.toMatch(/missing|broken/);
   });
 
@@ -123,7 +125,9 @@ await describeOnEngine('harmless', 'a worktree or clone in a container', (engine
     });
     expect(resumed.json().data).toMatchObject({ tier: 2, status: 'running' });
     expect(resumed.stderr).toContain('?? note');
-    expect(await inside(instance, 'git status --porcelain && git --no-pager log -1 --format=%s')).toBe('?? note\none');
+    expect(await inside(instance, 'git status --porcelain && git --no-pager log -1 --format=%s')).toBe(
+      '?? note\none',
+    );
     const purged = await sandbox.jackin(['purge', instance.id, '--force', '--json']);
     expect([purged.code, purged.json().data.outcome]).toEqual([0, 'cleaned']);
     expect(await sandbox.traces(instance)).toEqual([]);

@@ -60,7 +60,7 @@ export function containerMounts(
 }
 
 /** Where the common directory of a worktree mount is in its container. */
-export function commonDirInside(dst: string): string {
+function commonDirInside(dst: string): string {
   return join('/jackin/host', ...partsOf(dst), '.git');
 }
 

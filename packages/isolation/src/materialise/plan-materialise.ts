@@ -10,7 +10,7 @@ export interface MaterialiseInput {
   facts: SourceFacts;
   /** Base name of the instance: names the branch, the lock and the registration. */
   container: string;
-  /** Where the tree is to be (docs/storage.md#layout). */
+  /** Where the tree is to be (docs/storage.md). */
   treePath: string;
   treeExists: 'yes' | 'no' | 'unknown';
   existing: IsolationRecord | null;

@@ -52,7 +52,7 @@ export async function gitDirectoryAt(directory: string): Promise<string | null> 
 }
 
 /** Where a `.git` file leads, or null when it leads nowhere. @throws JackinError when it cannot be read */
-export async function followPointer(file: string): Promise<string | null> {
+async function followPointer(file: string): Promise<string | null> {
   const target = await readPointer(file);
   if (target === null) return null;
   return await realpath(target).catch((error: unknown) => {

@@ -2,7 +2,7 @@ import { isAbsolute, join, resolve, sep } from 'node:path';
 import { JackinError } from '@jackin/core';
 import type { IsolationRecord } from '@jackin/instance';
 
-/** Where the tree of a mount lies (docs/storage.md#layout). @param instanceDir the instance's data directory */
+/** Where the tree of a mount lies (docs/storage.md). @param instanceDir the instance's data directory */
 export function treePathOf(
   instanceDir: string,
   kind: 'worktree' | 'clone',

@@ -1,9 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { JackinError } from '@jackin/core';
-import type { IsolationRecord } from '@jackin/instance';
 import { assessRecord, observeSource, removeMaterialised, snapshotRefs } from '@jackin/isolation';
 import { expect, test } from '@jest/globals';
-import { CONTAINER, corpus, hostileScene, type Scene } from '../../../../tools/hostile/corpus.ts';
+import { corpus, hostileScene, recordOf, type Scene } from '../../../../tools/hostile/corpus.ts';
 
 /** Less than the bound of one git process: nothing here is work that takes its time. */
 const BOUND_MS = 25_000;
@@ -52,22 +51,4 @@ async function refusedAtMost(work: Promise<unknown>): Promise<void> {
 
 function names({ outside }: Scene): string[] {
   return readdirSync(outside, { recursive: true, encoding: 'utf8' }).sort();
-}
-
-function recordOf(scene: Scene): IsolationRecord {
-  return {
-    workspace: 'w',
-    mount_dst: '/workspace',
-    original_src: scene.host,
-    isolation: scene.kind,
-    worktree_path: scene.tree,
-    scratch_branch: scene.scratchBranch ?? '',
-    base_commit: scene.base,
-    selector_key: 'k',
-    container_name: CONTAINER,
-    cleanup_status: 'active',
-    refs_at_launch: scene.refsAtLaunch,
-    host_branch: 'main',
-    ...(scene.kind === 'worktree' ? { git_common_dir: scene.commonDir, registration: CONTAINER } : {}),
-  };
 }

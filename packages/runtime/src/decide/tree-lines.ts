@@ -70,7 +70,7 @@ export function ignoredLines({ count, bytes, files, directories }: Evidence['ign
 }
 
 /** A name as people read it; where it is not text its bytes are in the JSON. */
-export function nameOf({ path, path_is_lossy }: FileName): string {
+function nameOf({ path, path_is_lossy }: FileName): string {
   return path_is_lossy ? `${path} (not UTF-8)` : path;
 }
 

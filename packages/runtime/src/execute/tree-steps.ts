@@ -40,7 +40,7 @@ export const removeIsolatedTrees: Handler<'remove_isolated_trees'> = async (step
 /**
  * Each tree is recorded before it is made, so that a launch that is killed meanwhile leaves nothing nobody knows of. What
  * a failure leaves is recorded still; otherwise the record goes with it.
- * @throws JackinError what a tree could not be made for (docs/errors.md#isolation)
+ * @throws JackinError what a tree could not be made for (docs/errors.md#worktrees-and-clones)
  */
 export const materialiseTrees: Handler<'materialise_trees'> = async (step, context) => {
   const { ports, base } = context;

@@ -28,7 +28,7 @@ export interface TreePlans {
 
 /**
  * How each worktree and clone of a new instance is made (docs/isolation.md#worktree).
- * @throws JackinError what a source is refused for: SOURCE_BUSY, SOURCE_DIRTY and others (docs/errors.md#isolation)
+ * @throws JackinError what a source is refused for: SOURCE_BUSY, SOURCE_DIRTY and others (docs/errors.md#worktrees-and-clones)
  */
 export function planTrees(
   world: World,

@@ -7,7 +7,7 @@ import { identityView, mountView } from './exit-questions.ts';
 import type { World } from './world.ts';
 
 /**
- * What is in the trees a session is about to go on in must be seen first (docs/isolation.md#resume): asked on a terminal,
+ * What is in the trees a session is about to go on in must be seen first (docs/isolation.md#before-a-resume): asked on a terminal,
  * told where nobody can be asked. A living session is joined without it, and so is one whose trees hold nothing of
  * their own.
  * @throws JackinError RESTORE_DECLINED
