@@ -187,7 +187,7 @@ function baseHistory(random: Random, pinned: string | null, library: string | nu
     file(CONFLICT_FILE, 'one line\n'),
     file('src/main.c', `int main(void) { return ${random.below(1000)}; }\n`),
     file('src/util/names.c', 'char *names[] = {0};\n'),
-    file('docs/guide.md', '# Guide\n'),
+    file('guide/start.md', '# Guide\n'),
     file('bin/run', '#!/bin/sh\n', '100755'),
     ...(pinned === null
       ? []

@@ -21,14 +21,14 @@ export const hiddenSteps = [
   step('hide an edit by skip-worktree', 2, (world) => hide(world, '--skip-worktree')),
   step('a sparse checkout', 2, (world) => agent(world, ['sparse-checkout', 'set', 'src']).ok),
   step('a sparse checkout with a file put back', 1, (world) => {
-    if (!agent(world, ['sparse-checkout', 'set', 'docs']).ok) return false;
+    if (!agent(world, ['sparse-checkout', 'set', 'guide']).ok) return false;
     write(world, 'src/main.c', `put back ${world.random.word()}\n`);
   }),
   step('settings that hide', 3, (world) => {
     const settings: [string, string][] = [
       ['status.showUntrackedFiles', 'no'],
       ['diff.ignoreSubmodules', 'all'],
-      ['core.excludesFile', join(world.tree.path, 'docs/guide.md')],
+      ['core.excludesFile', join(world.tree.path, 'guide/start.md')],
       ['core.trustctime', 'false'],
       ['core.checkStat', 'minimal'],
       ['status.relativePaths', 'true'],
@@ -38,7 +38,7 @@ export const hiddenSteps = [
       ['blame.ignoreRevsFile', 'x'],
     ];
     const [key, value] = world.random.pick(settings);
-    if (key === 'core.excludesFile') write(world, 'docs/guide.md', '*.txt\n*.c\n');
+    if (key === 'core.excludesFile') write(world, 'guide/start.md', '*.txt\n*.c\n');
     return agent(world, ['config', key, value]).ok;
   }),
   step('hide new files, and make one', 1, (world) => {
