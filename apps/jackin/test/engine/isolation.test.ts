@@ -10,8 +10,12 @@ import { createEngineSandbox, type EngineSandbox, type Instance } from './suppor
 jest.setTimeout(240_000);
 
 const IDENTITY = 'git config --global user.name agent; git config --global user.email agent@example.test;';
-/** An agent that is there until it is stopped. */
-const WAITING = ['sh', '-c', `${IDENTITY} trap 'exit 0' TERM HUP; while :; do sleep 1; done`];
+/** An agent that does its work, and is there until it is stopped. */
+const agent = (work: string) => ['sh', '-c', `${IDENTITY} ${work} trap 'exit 0' TERM HUP; while :; do sleep 1; done`];
+const WAITING = agent('');
+const COMMITTING = agent(
+  'test -e note || { echo one > one && git add one && git commit -qm one && echo more > note; };',
+);
 
 await describeOnEngine('harmless', 'a worktree or clone in a container', (engine) => {
   let sandbox: EngineSandbox;
@@ -113,8 +117,8 @@ await describeOnEngine('harmless', 'a worktree or clone in a container', (engine
   test('a session in a worktree is kept with its work, comes back in a new container, and is gone after a purge', async () => {
     const host = () => gitDirectoryOf(join(repository.path, '.git'), /^(objects|logs)\//);
     const before = host();
-    const instance = await load('worktree');
-    await inside(instance, 'echo one > one && git add one && git commit -qm one && echo more > note');
+    const instance = await load('worktree', [], COMMITTING);
+    await inside(instance, 'until test -e note; do sleep 0.1; done');
     const stopped = await sandbox.jackin(['stop', instance.id, '--json']);
     expect([stopped.code, stopped.json().data]).toMatchObject([
       4,

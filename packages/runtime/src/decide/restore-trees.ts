@@ -26,7 +26,7 @@ export function restoreTrees(facts: InstanceFacts, source: string | null = null)
     if (divergence === null || divergence.state === 'unchanged') continue;
     if (divergence.state === 'ahead') {
       notes.push(
-        `${mount_dst}: the repository has ${divergence.commits} new commits since; the tree stays as it is`,
+        `${mount_dst}: the repository has ${counted(divergence.commits)} since; the tree stays as it is`,
       );
       continue;
     }
@@ -80,6 +80,10 @@ function neverFinished(
     hint: `Remove it with: jackin purge ${id} --yes - and start a new session: jackin load --new`,
     details: { mount_dst: mount.mount_dst, path: mount.path },
   });
+}
+
+function counted(commits: number): string {
+  return `${commits} new commit${commits === 1 ? '' : 's'}`;
 }
 
 type Blocking = Exclude<Divergence, { state: 'unchanged' | 'ahead' | 'registration_missing' }>;

@@ -95,8 +95,9 @@ async function startNew(
 
 async function resumeCandidate(world: World, request: LoadRequest, instanceId: string): Promise<FlowResult> {
   const { container_base: base } = await namedInstance(world, instanceId);
-  const { mounts, limits, command, roleBranch } = request;
-  if (mounts.length > 0 || Object.keys(limits).length > 0 || command.length > 0 || roleBranch != null) {
+  const { mounts, mountIsolation, limits, command, roleBranch } = request;
+  const given = mounts.length > 0 || mountIsolation.length > 0;
+  if (given || Object.keys(limits).length > 0 || command.length > 0 || roleBranch != null) {
     const message = `${base} keeps the role, mounts, limits and command of its first launch; those given now are for a new session`;
     world.events({ type: 'notice', level: 'warn', code: 'RECIPE_KEPT', message });
   }

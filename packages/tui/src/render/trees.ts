@@ -44,7 +44,7 @@ function divergenceWords(divergence: NonNullable<MountDocument['divergence']>): 
     case 'unchanged':
       return 'as it was';
     case 'ahead':
-      return `has ${divergence.commits} new commits since`;
+      return `has ${divergence.commits} new commit${divergence.commits === 1 ? '' : 's'} since`;
     case 'rewritten':
       return `was rewritten: ${divergence.branch} does not contain ${divergence.base.slice(0, 12)} any more`;
     case 'branch_elsewhere':
