@@ -40,17 +40,23 @@ export function createJackin(options: { cli: string; scratch: Scratch; signal: A
   const show = async (args: string[], codes?: number[]) => mustSucceed(args, await print(args), codes);
   return {
     show,
-    showJson: async (args, codes) => dataOf(args, await show([...args, '--json'], codes)),
+    showJson: async (args, codes) => dataOf(args, await show(asJson(args), codes)),
     tryJson: async (args, limitMs) => {
-      const all = [...args, '--json'];
+      const all = asJson(args);
       return documentOf(args, mustSucceed(args, await print(all, limitMs), [0, 1]));
     },
-    ask: async (args) => dataOf(args, mustSucceed(args, await run([...args, '--json']))),
+    ask: async (args) => dataOf(args, mustSucceed(args, await run(asJson(args)))),
     askAboutEngine: async (args) => {
-      const answer = await run([...args, '--json'], COMMAND_LIMIT_MS, scratch.discoveryEnv);
+      const answer = await run(asJson(args), COMMAND_LIMIT_MS, scratch.discoveryEnv);
       return dataOf(args, mustSucceed(args, answer, [0, 1]));
     },
   };
+}
+
+/** What follows `--` is the session's command. */
+function asJson(args: string[]): string[] {
+  const end = args.indexOf('--');
+  return end === -1 ? [...args, '--json'] : [...args.slice(0, end), '--json', ...args.slice(end)];
 }
 
 async function runCommand(

@@ -29,4 +29,5 @@ export { treePathOf } from './materialise/tree-path.ts';
 export { workdirOf } from './materialise/workdir.ts';
 export { plantedSettings } from './planted/program-settings.ts';
 export { type Removal, type RemovalOptions, removeMaterialised } from './removal/remove-materialised.ts';
+export { scratchTip } from './removal/scratch-tip.ts';
 export * from './types.ts';

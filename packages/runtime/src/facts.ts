@@ -44,6 +44,8 @@ export interface IsolatedMountFact {
   assessment?: Assessment | null;
   /** What the host's repository has become since; looked at for a resume only. */
   divergence?: Divergence | null;
+  /** Where the branch made for a worktree is; null: there is none. Absent: not looked at. */
+  branch_commit?: string | null;
   /** Settings of its repository that run programs and were not there when it was made. */
   planted?: readonly string[];
   /** Null or absent: nothing records the tree. */

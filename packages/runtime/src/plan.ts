@@ -104,7 +104,14 @@ export const stepSchema = z.discriminatedUnion('op', [
   step('recreate_tree', { mount_dst: z.string(), branch: z.string(), commit: z.string() }),
   /** One that cannot be removed does not keep the others; it keeps the instance. */
   step('remove_isolated_trees', {
-    mounts: z.array(z.object({ mount_dst: z.string(), path: z.string() })),
+    mounts: z.array(
+      z.object({
+        mount_dst: z.string(),
+        path: z.string(),
+        /** Where its branch was when this was decided; moved since, nothing goes. Null: there is none, or it was not seen. */
+        branch_commit: z.string().nullable(),
+      }),
+    ),
   }),
   step('remove_data_dir', {}),
   step('remove_socket_dir', {}),

@@ -18,12 +18,15 @@ import {
   recreateTree,
   removeMaterialised,
   repairRegistration,
+  scratchTip,
 } from '@jackin/isolation';
 
 /** Worktrees and clones on this host, as the flows need them. A tree that cannot be looked at is an answer. */
 export interface Trees {
   /** What a tree holds. @param siblings the other trees of the instance, whose places it may name */
   assess(record: IsolationRecord, siblings: readonly IsolationRecord[]): Promise<Assessment>;
+  /** Where the branch made for a worktree is; null when there is none, or it cannot be seen. */
+  branchTip(record: IsolationRecord): Promise<string | null>;
   /** Keys of settings of its repository that run programs and were not there when it was made. */
   planted(record: IsolationRecord): Promise<string[]>;
   /** What became of the repository it was made from. */
@@ -53,9 +56,10 @@ export interface Trees {
   ): Promise<Materialised>;
   /**
    * Takes tree, registration and scratch branch away; what is gone already is no obstacle.
+   * @param branchTip where the branch was when this was decided: one that moved since keeps everything
    * @throws JackinError TREE_PERMISSION, TREE_LOCKED, REPOSITORY_UNKNOWN, PATH_OUTSIDE
    */
-  remove(record: IsolationRecord): Promise<Removal>;
+  remove(record: IsolationRecord, branchTip: string | null): Promise<Removal>;
 }
 
 /** @param options.git runs every git process; default: git itself, hardened */
@@ -63,6 +67,7 @@ export function createTrees(options: { env: NodeJS.ProcessEnv; git?: GitRunner |
   const common = { env: options.env, ...(options.git === undefined ? {} : { git: options.git }) };
   return {
     assess: (record, siblings) => assessRecord(record, { ...common, views: viewsOf(siblings) }),
+    branchTip: (record) => scratchTip(record, common),
     planted: (record) => plantedSettings(record, common),
     divergence: (record) => observeSource(record, common),
     async materialise(plan, owner) {
@@ -77,7 +82,7 @@ export function createTrees(options: { env: NodeJS.ProcessEnv; git?: GitRunner |
       await give(made.record, owner);
       return made;
     },
-    remove: (record) => removeMaterialised(record, common),
+    remove: (record, branchTip) => removeMaterialised(record, { ...common, branchTip }),
   };
 }
 

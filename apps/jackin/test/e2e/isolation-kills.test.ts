@@ -72,7 +72,7 @@ test.each<[Kind, number]>([
     if (undisturbed) break;
     killed += 1;
   }
-  expect(killed).toBeGreaterThan(4);
+  expect(killed).toBeGreaterThan(2);
 });
 
 test('a purge that is killed at any git is finished by the next one, and nothing is left', async () => {
@@ -90,5 +90,5 @@ test('a purge that is killed at any git is finished by the next one, and nothing
     expect([call, repositoryNow()]).toEqual([call, before]);
     if (undisturbed) break;
   }
-  expect(killed).toBeGreaterThan(4);
+  expect(killed).toBeGreaterThan(2);
 });

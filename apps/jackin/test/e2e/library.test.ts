@@ -32,34 +32,31 @@ describe('an isolated tree that still exists', () => {
   afterEach(() => sandbox.dispose());
 
   test(
-    'is not given up by a purge that was confirmed by name: it is refused before anything is written',
+    'whose work nobody can tell is given up only by a purge whose name was typed',
     async () => {
       let title = '';
       const { jackin, removals } = openLibrary(sandbox, {
         confirm: async (question) => {
           title = `${question.title} ${question.mustType}`;
-          return true;
+          return false;
         },
       });
       const before = snapshot(sandbox.state);
-      const error = await refusalOf(jackin.purge(purgeOf(instance)));
+      const forced = await sandbox.jackin(['purge', instance.id, '--force', '--json']);
+      expect([forced.code, forced.json().error.code]).toEqual([3, 'WORK_UNKNOWN']);
+      expect(await jackin.purge(purgeOf(instance))).toMatchObject({ kind: 'cancelled' });
       expect(title).toContain(`purge ${instance.base} ${instance.id}`);
-      expect(error).toMatchObject({ code: 'ISOLATION_UNSUPPORTED', hint: expect.stringContaining(tree) });
       expect(removals()).toEqual([]);
       expect(withoutLocks(snapshot(sandbox.state))).toEqual(withoutLocks(before));
-
-      // It is as restorable as before, and once the tree is saved the same command goes through.
-      const resumed = await sandbox.jackin(['resume', instance.id, '--detach', '--json']);
-      expect(resumed.json().data).toMatchObject({ tier: 1, status: 'running' });
-      rmSync(join(sandbox.state, 'data', instance.base, 'git'), { recursive: true });
-      expect(await jackin.purge(purgeOf(instance))).toMatchObject({ document: { outcome: 'cleaned' } });
+      const typed = openLibrary(sandbox, { confirm: async () => true });
+      expect(await typed.jackin.purge(purgeOf(instance))).toMatchObject({ document: { outcome: 'cleaned' } });
       expect(await sandbox.traces(instance)).toEqual([]);
     },
     2 * MINUTES,
   );
 
   test(
-    'stops the executor at its door, whether the plan was decided here or printed by --dry-run',
+    'is not removed by a plan made before it changed, whether that was decided here or printed by --dry-run',
     async () => {
       const library = openLibrary(sandbox);
       const facts = await library.facts(instance);
@@ -76,14 +73,15 @@ describe('an isolated tree that still exists', () => {
       expect(printed.json().data.plan.steps.map(({ op }: { op: string }) => op)).toEqual(
         decided.steps.map(({ op }) => op),
       );
+      // What it is by now nobody has agreed to.
+      mkdirSync(join(tree, '.git'));
       const before = snapshot(sandbox.state);
       for (const plan of [decided, printed.json().data.plan]) {
         expect(await refusalOf(library.execute(plan, instance))).toMatchObject({
-          code: 'ISOLATION_UNSUPPORTED',
-          details: { failed_step: { op: 'remove_isolated_tree' }, done_steps: [], removed: [] },
+          code: 'STATE_CHANGED',
+          details: { fact: 'isolated', failed_step: { op: 'record_status' }, done_steps: [], removed: [] },
         });
       }
-      expect(library.events.filter(({ type }) => type === 'step')).toEqual([]);
       expect(withoutLocks(snapshot(sandbox.state))).toEqual(withoutLocks(before));
     },
     MINUTES,
@@ -95,8 +93,8 @@ describe('an isolated tree that still exists', () => {
       rmSync(join(sandbox.state, 'data', instance.base, '.jackin/isolation.json'));
       const purged = await sandbox.jackin(['purge', instance.id, '--force', '--json']);
       expect([purged.code, purged.json().error.code]).toEqual([3, 'WORK_UNKNOWN']);
-      const { jackin } = openLibrary(sandbox, { confirm: async () => true });
-      expect((await refusalOf(jackin.purge(purgeOf(instance)))).code).toBe('ISOLATION_UNSUPPORTED');
+      const stopped = await sandbox.jackin(['stop', instance.id, '--clean', '--json']);
+      expect(stopped.json().data.outcome).toBe('kept');
       expect(existsSync(join(tree, 'only-copy'))).toBe(true);
       expect(sandbox.manifest(instance.base).status).not.toBe('purged');
     },

@@ -164,7 +164,7 @@ describe('a clean end with a tree nobody can look at', () => {
       },
     });
     expect(data.kept.join('\n')).toContain(
-      'worktree /workspace/proj: unknown (the tree has not been assessed)',
+      'worktree /workspace/proj: unknown (there is no .git in the tree)',
     );
     expect(sandbox.manifest(instance.base).keep.intent).toBe(outcome.intent);
     expect(keptOf(sandbox, instance)).toEqual(expect.arrayContaining(before));

@@ -40,7 +40,9 @@ describe('the end of an attached session whose worktree nobody can look at', () 
     const first = terminal.screen().join('\n');
     expect(first).toContain(`shell (shell) · workspace ${sandbox.project} · ${instance.base}`);
     expect(first).toContain('This session has unfinished work in 1 isolated mount.');
-    expect(first).toMatch(/worktree {2}\/workspace\/proj {2}unknown\n\s+the tree has not been assessed/);
+    expect(first).toMatch(
+      /worktree {2}\/workspace\/proj {2}unknown\n\s+could not be assessed: there is no \.git in the tree/,
+    );
     expect(first).not.toContain(SCREEN_B);
 
     terminal.type(ENTER);
@@ -91,7 +93,7 @@ describe('the end of an attached session whose worktree nobody can look at', () 
     terminal.type(`3${ENTER}`);
     expect(await terminal.exited(60_000)).toBe(4);
     await terminal.waitFor(`${instance.base} is kept, status preserved_dirty, cause clean.`);
-    await terminal.waitFor('/workspace/proj could not be assessed: the tree has not been assessed');
+    await terminal.waitFor('/workspace/proj could not be assessed: there is no .git in the tree');
     await allKept(instance, tree);
     expect(sandbox.manifest(instance.base).keep.intent).toBe('could_not_ask');
   });
@@ -114,7 +116,7 @@ describe('the end of an attached session whose worktree nobody can look at', () 
     terminal.type(ENTER);
     expect(await terminal.exited(60_000)).toBe(4);
     await terminal.waitFor(`${instance.base} is kept, status preserved_dirty, cause clean.`);
-    await terminal.waitFor('could not be assessed: the tree has not been assessed');
+    await terminal.waitFor('could not be assessed: there is no .git in the tree');
     expect(questions(terminal)).toBe(0);
     await allKept(instance, tree);
   });

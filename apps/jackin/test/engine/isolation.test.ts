@@ -11,7 +11,11 @@ jest.setTimeout(240_000);
 
 const IDENTITY = 'git config --global user.name agent; git config --global user.email agent@example.test;';
 /** An agent that does its work, and is there until it is stopped. */
-const agent = (work: string) => ['sh', '-c', `${IDENTITY} ${work} trap 'exit 0' TERM HUP; while :; do sleep 1; done`];
+const agent = (work: string) => [
+  'sh',
+  '-c',
+  `${IDENTITY} ${work} trap 'exit 0' TERM HUP; while :; do sleep 1; done`,
+];
 const WAITING = agent('');
 const COMMITTING = agent(
   'test -e note || { echo one > one && git add one && git commit -qm one && echo more > note; };',

@@ -16,6 +16,12 @@ export interface MountDocument {
   divergence: Divergence | null;
 }
 
+/** Two looks with the same one found the same in the tree and on its branch; null: nobody looked. */
+export function fingerprintOf({ assessment, branch_commit: tip }: IsolatedMountFact): string | null {
+  if (assessment == null) return null;
+  return tip == null ? assessment.fingerprint : `${assessment.fingerprint}@${tip}`;
+}
+
 export function mountDocument(mount: IsolatedMountFact): MountDocument {
   const { mount_dst, kind, path, verdict, reason, assessment, divergence, planted = [] } = mount;
   const evidence = assessment?.evidence ?? null;

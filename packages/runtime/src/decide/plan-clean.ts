@@ -5,6 +5,7 @@ import type { Plan, Precondition } from '../plan.ts';
 import { agentInContainer } from './classify-exit.ts';
 import { type CleanConsent, refuseWithoutConsent, requiredConsent } from './clean-consent.ts';
 import { engineSteps } from './free-steps.ts';
+import { fingerprintOf } from './mount-document.ts';
 import { agentUnknown, obstacle } from './obstacle.ts';
 import { refuseLivingAgent } from './plan-keep.ts';
 import {
@@ -148,18 +149,24 @@ function treeSteps(mounts: readonly IsolatedMountFact[], isolated: Precondition)
   return [
     {
       op: 'remove_isolated_trees',
-      mounts: mounts.map(({ mount_dst, path }) => ({ mount_dst, path })),
-      removes: mounts.map(({ kind, mount_dst, verdict }) => `${kind} ${mount_dst} (${verdict})`),
+      mounts: mounts.map(({ mount_dst, path, branch_commit = null }) => ({ mount_dst, path, branch_commit })),
+      removes: mounts.map(treeWords),
       requires: [NOT_RUNNING, isolated],
     },
   ];
 }
 
+function treeWords({ kind, mount_dst, verdict, record, branch_commit: tip }: IsolatedMountFact): string {
+  const branch = tip == null ? '' : `, branch ${record?.scratch_branch} at ${tip.slice(0, 12)}`;
+  return `${kind} ${mount_dst} (${verdict})${branch}`;
+}
+
 /** The precondition that the trees are still what was seen. */
 function asAssessed(mounts: readonly IsolatedMountFact[]): Extract<Precondition, { fact: 'isolated' }> {
-  const seen = mounts.flatMap(({ mount_dst, assessment }) =>
-    assessment == null ? [] : [[mount_dst, assessment.fingerprint] as const],
-  );
+  const seen = mounts.flatMap((mount) => {
+    const print = fingerprintOf(mount);
+    return print === null ? [] : [[mount.mount_dst, print] as const];
+  });
   return {
     fact: 'isolated',
     verdicts: Object.fromEntries(mounts.map(({ mount_dst, verdict }) => [mount_dst, verdict])),

@@ -17,6 +17,8 @@ export interface LaunchFailureInput extends PlanInput {
   logTail: readonly string[];
   nonce: string;
   graceMs: number;
+  /** The trees of the launch plan: those made before one failed go with it. */
+  trees?: readonly { mount_dst: string; path: string }[];
   /** Something of a tree that could not be made is still there. */
   leftBehind?: boolean;
 }
@@ -50,14 +52,19 @@ export function planLaunchFailure(input: LaunchFailureInput): LaunchFailure {
   return { outcome: 'plan', plan, cause };
 }
 
-function takenBack({ planId, manifest }: LaunchFailureInput): LaunchFailure {
+function takenBack({ planId, manifest, trees = [] }: LaunchFailureInput): LaunchFailure {
   const { instance_id, container_base } = manifest;
   const plan = instancePlan({
     plan_id: planId,
     kind: 'record',
     summary: `Take back ${container_base}, whose trees could not be made`,
     facts: { instance_id, container_base, manifest },
-    steps: [{ op: 'record_status', status: 'purged' }, ...stateSteps(container_base)],
+    steps: [
+      { op: 'record_status', status: 'purged' },
+      // No agent has worked in any of them.
+      { op: 'remove_isolated_trees', mounts: trees.map((tree) => ({ ...tree, branch_commit: null })) },
+      ...stateSteps(container_base),
+    ],
   });
   return { outcome: 'taken_back', plan };
 }

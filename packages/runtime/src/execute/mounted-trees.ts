@@ -18,7 +18,7 @@ export interface MountedTrees {
 /**
  * Where the recipe's mounts come from on this host: shared ones from their source, worktrees and clones from their
  * trees, with the pointer files git needs at its paths in the container (docs/isolation.md#worktree).
- * @throws JackinError ISOLATION_NOT_MADE for an isolated mount without a tree: its source is never shared instead
+ * @throws JackinError ISOLATION_DRIFT; ISOLATION_NOT_MADE for an isolated mount without a tree: its source is never shared instead
  */
 export async function mountedTrees(context: StepContext, recipe: Recipe): Promise<MountedTrees> {
   const { ports, base } = context;
@@ -28,6 +28,7 @@ export async function mountedTrees(context: StepContext, recipe: Recipe): Promis
     (mount) => mount.isolation !== 'shared' && !recordOf(records, mount.dst),
   );
   if (without !== undefined) throw notMade(base, without);
+  for (const mount of recipe.mounts) refuseDrift(base, mount, recordOf(records, mount.dst));
   const { dir } = ports.paths.instance(base);
   const { mounts, files, env } = containerMounts(records, recipe.mounts, {
     overrides: join(dir, 'git', 'overrides'),
@@ -57,6 +58,21 @@ async function writePointer(path: string, content: string, manifest: Manifest): 
   if ((await readFileBounded(path, { maxBytes: POINTER_BYTES }))?.toString('utf8') === content) return;
   await ensurePrivateDir(dirname(path), owner);
   await writeFileDurable(path, content, { mode: 0o644, ...(owner === undefined ? {} : { owner }) });
+}
+
+/** A tree of one kind is never used as the other. */
+function refuseDrift(
+  base: string,
+  mount: Recipe['mounts'][number],
+  record: IsolationRecord | undefined,
+): void {
+  if (mount.isolation === 'shared' || record === undefined || record.isolation === mount.isolation) return;
+  throw new JackinError({
+    code: 'ISOLATION_DRIFT',
+    message: `${base} wants a ${mount.isolation} for ${mount.dst}, and a ${record.isolation} is recorded there`,
+    hint: 'A new session makes its own: jackin load --new',
+    details: { mount_dst: mount.dst, wanted: mount.isolation, recorded: record.isolation },
+  });
 }
 
 function notMade(base: string, { dst, isolation }: Recipe['mounts'][number]): JackinError {

@@ -1,4 +1,5 @@
 import type { Status } from '@jackin/instance';
+import { fingerprintOf } from '../decide/mount-document.ts';
 import type { InstanceFacts } from '../facts.ts';
 import type { Precondition } from '../plan.ts';
 
@@ -62,7 +63,7 @@ function sameTrees(
       return { holds: false, value: `${destination} is ${now?.verdict ?? 'not recorded'}` };
     }
     const seen = fingerprints[destination];
-    if (seen !== undefined && seen !== now?.assessment?.fingerprint) {
+    if (seen !== undefined && (now === undefined || seen !== fingerprintOf(now))) {
       return { holds: false, value: `${destination} changed: ${now?.reason ?? 'not recorded'}` };
     }
   }

@@ -17,13 +17,13 @@ const CHECK_MS = 90_000;
  */
 export const removeIsolatedTrees: Handler<'remove_isolated_trees'> = async (step, context) => {
   const records = await recordsOf(context);
-  const wanted = new Set(step.mounts.map(({ mount_dst }) => mount_dst));
+  const wanted = new Map(step.mounts.map(({ mount_dst, branch_commit }) => [mount_dst, branch_commit]));
   const removed: string[] = [];
   const failed: { mount_dst: string; error: JackinError }[] = [];
   for (const record of records.filter(({ mount_dst }) => wanted.has(mount_dst))) {
     try {
       requireInside(context, record);
-      const removal = await context.ports.trees.remove(record);
+      const removal = await context.ports.trees.remove(record, wanted.get(record.mount_dst) ?? null);
       removed.push(...removal.removed);
       for (const message of removal.notices) tell(context, 'info', message);
       await forget(context, record);

@@ -8,7 +8,7 @@ import { backendFor } from './backend-for.ts';
 import { endDocument, endResult } from './end-document.ts';
 import { runExitFlow } from './exit-flow.ts';
 import { exitPolicyOf } from './policy.ts';
-import { restoreUnderLock } from './restore.ts';
+import { RETURN, restoreUnderLock } from './restore.ts';
 import { untilStopped } from './settle.ts';
 import type { World } from './world.ts';
 
@@ -55,7 +55,7 @@ async function ended(world: World, base: string, policy: ExitPolicy, outcome: Ag
   try {
     const decided = await runExitFlow(world, base, { policy, seen: { code, signal, oom } });
     if (decided === 'return') {
-      const { sessionId } = await restoreUnderLock(world, base, { acceptLoss: false, allowDrift: false });
+      const { sessionId } = await restoreUnderLock(world, base, RETURN);
       return { action: 'again', sessionId };
     }
     if (decided.outcome !== 'running') {

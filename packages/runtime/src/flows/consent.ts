@@ -12,6 +12,8 @@ export interface RestoreConsent {
   allowDrift: boolean;
   /** Where the repository of a worktree is now, when it was moved. */
   source?: string | null;
+  /** The operator has just left it and wants its agent back: whatever became of a repository, it is returned to. */
+  returning?: boolean;
 }
 
 /**

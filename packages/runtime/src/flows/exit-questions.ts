@@ -1,5 +1,5 @@
 import type { ExitDecision } from '../decide/decide-exit.ts';
-import { mountDocument } from '../decide/mount-document.ts';
+import { fingerprintOf, mountDocument } from '../decide/mount-document.ts';
 import { treeLines } from '../decide/tree-lines.ts';
 import type { InstanceFacts, IsolatedMountFact } from '../facts.ts';
 import type { MountView, SessionIdentityView } from '../prompts.ts';
@@ -55,10 +55,6 @@ export function identityView({ manifest, container_base }: InstanceFacts): Sessi
 /** What was found in all isolated mounts, comparable. */
 export function verdictsOf(facts: InstanceFacts): string {
   return JSON.stringify(
-    facts.isolated.map(({ mount_dst, verdict, assessment }) => [
-      mount_dst,
-      verdict,
-      assessment?.fingerprint ?? null,
-    ]),
+    facts.isolated.map((mount) => [mount.mount_dst, mount.verdict, fingerprintOf(mount)]),
   );
 }

@@ -143,27 +143,20 @@ async function rollBack(
     logTail,
     nonce: newNonce(),
     graceMs: GRACE_MS,
+    trees: plan.steps.flatMap((step) =>
+      step.op === 'materialise_trees'
+        ? step.trees.map(({ dst, tree }) => ({ mount_dst: dst, path: tree }))
+        : [],
+    ),
     leftBehind: Array.isArray(error.details.left) && error.details.left.length > 0,
   });
   if (outcome.outcome === 'no_trace') return null;
   if (outcome.outcome === 'not_a_setup_failure') return runsAllTheSame(plan, error);
   if (outcome.outcome === 'taken_back') {
-    await run(outcome.plan);
+    await undoneOrTold(world, () => run(outcome.plan));
     return null;
   }
-  let undone = true;
-  try {
-    await run(outcome.plan);
-  } catch (second) {
-    undone = false;
-    const { code, message } = toJackinError(second);
-    world.events({
-      type: 'notice',
-      level: 'warn',
-      code,
-      message: `Not everything could be undone: ${message}`,
-    });
-  }
+  const undone = await undoneOrTold(world, () => run(outcome.plan));
   const { instance_id: id, container_base: base } = plan;
   return new JackinError({
     code: error.code,
@@ -180,6 +173,22 @@ async function rollBack(
     cause: error,
     exitCode: error.exitCode,
   });
+}
+
+async function undoneOrTold(world: World, undo: () => Promise<void>): Promise<boolean> {
+  try {
+    await undo();
+    return true;
+  } catch (second) {
+    const { code, message } = toJackinError(second);
+    world.events({
+      type: 'notice',
+      level: 'warn',
+      code,
+      message: `Not everything could be undone: ${message}`,
+    });
+    return false;
+  }
 }
 
 /** An instance is built from what it was prepared with: a role that had to be corrected is another one. */

@@ -20,6 +20,9 @@ import { GRACE_MS, type World } from './world.ts';
 
 const CHANGED_PATHS_MS = 10_000;
 
+/** "Return to agent": nothing may be lost by it, and nothing is asked. */
+export const RETURN: RestoreConsent = { acceptLoss: false, allowDrift: false, returning: true };
+
 export interface Restored {
   document: ResumeDocument;
   /** The session that was started or found alive. */
@@ -162,14 +165,14 @@ async function undo(
 async function restorePlan(
   world: World,
   facts: InstanceFacts,
-  { source = null }: RestoreConsent,
+  { source = null, returning = false }: RestoreConsent,
   startFailure?: string,
 ): Promise<RestorePlan> {
   const session: SessionRequest = resumedSession(world, facts.manifest, await knownAgents(world));
   const input = {
     planId: randomUUID(),
     now: world.now(),
-    facts,
+    facts: returning ? withoutDivergence(facts) : facts,
     session,
     source,
     ...(startFailure === undefined ? {} : { startFailure }),
@@ -178,6 +181,10 @@ async function restorePlan(
   // Only a new container loses what the old one holds, and listing that takes the engine a while.
   if (planned.outcome === 'blocked' || planned.plan.tier !== 2) return planned;
   return planRestore({ ...input, changedPaths: await changedPathsOf(world, facts) });
+}
+
+function withoutDivergence(facts: InstanceFacts): InstanceFacts {
+  return { ...facts, isolated: facts.isolated.map((mount) => ({ ...mount, divergence: null })) };
 }
 
 /** What the writable layer holds, as far as the engine can still tell. */

@@ -10,7 +10,7 @@ import { endResult } from './end-document.ts';
 import { runExitFlow } from './exit-flow.ts';
 import { exitPolicyOf } from './policy.ts';
 import { reconcile } from './reconcile.ts';
-import { restoreUnderLock } from './restore.ts';
+import { RETURN, restoreUnderLock } from './restore.ts';
 import { factsOf, namedInstance } from './select.ts';
 import { GRACE_MS, type World } from './world.ts';
 
@@ -50,7 +50,7 @@ export async function finishSession(
       : {}),
   });
   if (decided !== 'return') return endResult(decided);
-  const { sessionId } = await restoreUnderLock(world, base, { acceptLoss: false, allowDrift: false });
+  const { sessionId } = await restoreUnderLock(world, base, RETURN);
   return attachSession(world, base, { sessionId, policy: options.policy });
 }
 

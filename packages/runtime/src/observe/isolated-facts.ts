@@ -68,16 +68,17 @@ async function mountFact(
   }: { siblings: readonly IsolationRecord[]; instanceId: string; look: TreeLook },
 ): Promise<IsolatedMountFact> {
   const fact = { mount_dst: record.mount_dst, kind: record.isolation, path: record.worktree_path, record };
-  if (record.making === true) return { ...fact, verdict: 'clean', reason: NEVER_FINISHED };
+  if (record.making === true) return neverFinished(fact, await trees.branchTip(record));
   if (look === 'record') return { ...fact, verdict: 'unknown', reason: 'the tree has not been assessed' };
-  const [assessment, divergence, present, users, planted] = await Promise.all([
+  const [assessment, divergence, present, users, planted, tip] = await Promise.all([
     trees.assess(record, siblings),
     look === 'resume' ? trees.divergence(record) : null,
     directoryFact(record.worktree_path),
     processesWorkingIn(record.worktree_path, { name: 'JACKIN_INSTANCE', value: instanceId }),
     trees.planted(record),
+    trees.branchTip(record),
   ]);
-  const found = { ...fact, present, assessment, divergence, planted };
+  const found = { ...fact, present, assessment, divergence, planted, branch_commit: tip };
   const [user] = users;
   // Whoever works there may write the next moment, so what was found proves nothing.
   if (user === undefined) return { ...found, verdict: assessment.verdict, reason: assessment.reason };
@@ -89,6 +90,21 @@ async function inTurn<T, R>(items: readonly T[], each: (item: T) => Promise<R>):
   const results: R[] = [];
   for (const item of items) results.push(await each(item));
   return results;
+}
+
+/** A branch that is not where it was made says that somebody has worked all the same. */
+function neverFinished(
+  fact: Pick<IsolatedMountFact, 'mount_dst' | 'kind' | 'path'> & { record: IsolationRecord },
+  tip: string | null,
+): IsolatedMountFact {
+  const moved = tip !== null && tip !== fact.record.base_commit;
+  const seen = { ...fact, branch_commit: tip };
+  if (!moved) return { ...seen, verdict: 'clean', reason: NEVER_FINISHED };
+  return {
+    ...seen,
+    verdict: 'unknown',
+    reason: 'its launch was interrupted, and its branch has moved since',
+  };
 }
 
 const NEVER_FINISHED = 'its launch was interrupted before it was finished; no agent has worked in it';

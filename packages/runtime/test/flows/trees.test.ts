@@ -1,6 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { hardenedGit } from '@jackin/core';
+import type { GitRunner } from '@jackin/isolation';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { ConfirmView, EndView, PreservedView, UnfinishedView } from '../../src/index.ts';
 import { ended, type Lab, loaded, loadRequest, openLab, quiet, statusOf, type } from './support.ts';
@@ -90,6 +92,30 @@ describe('a tree that cannot be removed', () => {
     expect([existsSync(tree), existsSync(clone)]).toEqual([true, false]);
     expect((await detail(id)).isolated).toMatchObject([{ mount_dst: lab.project, verdict: 'clean' }]);
   });
+});
+
+test('a launch whose second tree cannot be made takes the first one back', async () => {
+  const other = join(lab.root, 'other');
+  repository(other);
+  const failing: GitRunner = async (args, options) => {
+    const result = await hardenedGit(args, options);
+    const fails = args[0] === 'worktree' && args[1] === 'add' && options.gitDir.startsWith(other);
+    return fails ? { ...result, exitCode: 128, stderr: Buffer.from('fatal: injected') } : result;
+  };
+  const request = loadRequest({
+    mounts: [`${other}:/workspace/other`],
+    mountIsolation: [`${lab.project}=worktree`, '/workspace/other=worktree'],
+    command: ['true'],
+  });
+  await expect(lab.jackin({ git: failing }).load(request)).rejects.toMatchObject({
+    code: 'MATERIALISE_FAILED',
+  });
+  for (const path of [lab.project, other]) {
+    expect(git(path, 'branch', '--list', 'jackin/*')).toBe('');
+    expect(git(path, 'worktree', 'list').trim().split('\n')).toHaveLength(1);
+  }
+  const { document } = await lab.jackin().status({ instance: null, detail: false, sizes: false });
+  expect(document).toMatchObject({ instances: [], notices: [] });
 });
 
 describe('what is shown before a decision', () => {

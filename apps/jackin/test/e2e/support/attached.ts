@@ -58,7 +58,7 @@ export interface RecordedWorktree {
   remove(): void;
 }
 
-/** A worktree with its record, as an earlier jackin left them; this version cannot look into such a tree. */
+/** A worktree with its record whose registration is lost: nobody can tell what it holds. */
 export function recordWorktree(sandbox: Sandbox, { base }: Instance): RecordedWorktree {
   const data = join(sandbox.state, 'data', base);
   const file = join(data, '.jackin/isolation.json');

@@ -114,7 +114,7 @@ export function openLibrary({ env, project }: Sandbox, options: LibraryOptions =
         locksDb: paths.locksDb,
         waitMs: 5_000,
       });
-      return execute(plan as Parameters<typeof execute>[0], {
+      return await execute(plan as Parameters<typeof execute>[0], {
         store,
         paths,
         backends,
