@@ -16,6 +16,7 @@ import { readHeadHistory, readStash } from './reflog.ts';
 import { type Refs, readRefs } from './refs.ts';
 import { elsewhere } from './remotes.ts';
 import { fillShadow, makeShadow, plantCommit, type Shadow } from './shadow.ts';
+import { stampsOf } from './stamps.ts';
 import { commitsAtLaunch, tipsThatCount } from './tips.ts';
 import { type TreeEvidence, treeEvidence } from './tree-evidence.ts';
 import { decideVerdict, fingerprint } from './verdict.ts';
@@ -43,12 +44,17 @@ export async function assessRepository(
   const path = repository.tree ?? repository.gitDir;
   const { kind } = repository;
   const decided = decideVerdict({ doubts: [...new Set(doubts)], evidence });
+  // Of the outermost only: it has those inside of it.
+  const stamps =
+    context.depth === 0 && repository.tree !== null && evidence !== null
+      ? stampsOf(repository.tree, evidence)
+      : [];
   return {
     path,
     kind,
     ...decided,
     evidence,
-    fingerprint: fingerprint({ path, kind, ...decided, evidence }),
+    fingerprint: fingerprint({ path, kind, ...decided, evidence, stamps }),
     git_processes: counted.count(),
   };
 }
@@ -118,9 +124,11 @@ function prepare(
   const objects = objectDirectory(repository.commonDir, within);
   const history = repository.gitDir === repository.commonDir ? null : readHeadHistory(repository, limits);
   const stash = readStash(repository, refs.all.get('refs/stash') ?? null, limits);
-  const tips = tipsThatCount({ repository, refs, stash, refsAtLaunch, history, scratchBranch });
   const from = repository.tree ?? repository.gitDir;
-  const remote = elsewhere(refs.all, config.settings, { within, from });
+  const { views } = context;
+  const remote = elsewhere(refs.all, config.settings, { within, from, views });
+  const trusted = new Set(remote.map(({ name }) => name));
+  const tips = tipsThatCount({ repository, refs, stash, trusted, refsAtLaunch, history, scratchBranch });
   const sentinel = plantCommit(shadow, config.objectFormat, `${process.pid} ${performance.now()}`);
   const ids = [...tips.refs.map(({ id }) => id), ...tips.stash.map(({ commit }) => commit)];
   if (refs.head.commit !== null) ids.push(refs.head.commit);

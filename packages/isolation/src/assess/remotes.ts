@@ -1,5 +1,7 @@
-import { dirname, resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { PathView } from '../types.ts';
 import { last, type Settings } from './config.ts';
 import { text } from './names.ts';
 import { canonical, isInside } from './read.ts';
@@ -9,6 +11,8 @@ export interface RemoteOptions {
   within: readonly string[];
   /** Where relative paths start. */
   from: string;
+  /** Names of this place inside a container: a remote there goes with the tree. */
+  views: readonly PathView[];
 }
 
 /** Ids of the remote-tracking refs that prove that a commit is elsewhere (docs/isolation.md#verdicts). */
@@ -17,12 +21,14 @@ export function elsewhere(
   settings: Settings,
   options: RemoteOptions,
 ): { name: string; id: string }[] {
-  const trusted = remoteNames(settings).filter((remote) => isElsewhere(remote, settings, options));
-  const prefixes = trusted.map((remote) => `refs/remotes/${remote}/`);
+  // A name may contain that of another remote: the longest one that fits has the ref.
+  const remotes = remoteNames(settings).sort((a, b) => b.length - a.length);
+  const trusted = new Set(remotes.filter((remote) => isElsewhere(remote, settings, options)));
   return [...refs]
-    .filter(
-      ([name]) => name.startsWith('refs/remotes/') && prefixes.some((prefix) => name.startsWith(prefix)),
-    )
+    .filter(([name]) => {
+      const owner = remotes.find((remote) => name.startsWith(`refs/remotes/${remote}/`));
+      return owner !== undefined && trusted.has(owner);
+    })
     .map(([name, id]) => ({ name, id }));
 }
 
@@ -82,14 +88,23 @@ function rewritten(url: string, settings: Settings): string {
   return best.url;
 }
 
-function leavesTheTree(url: string, { within, from }: RemoteOptions): boolean {
+function leavesTheTree(url: string, { within, from, views }: RemoteOptions): boolean {
   if (url === '') return false;
   const path = localPath(url);
   if (path === null) return true;
-  const place = canonical(resolve(from, text(path)));
+  const typed = text(path);
+  if (views.some(({ inside }) => isInside(typed, inside))) return false;
+  const place = canonical(resolve(from, typed));
   // A path of the container, say: nobody on this machine can tell what is there.
-  if (place === null) return false;
+  if (place === null || !isRepository(place)) return false;
   return !within.some((root) => isInside(place, root) || (isInside(root, place) && dirname(root) === place));
+}
+
+/** A directory of the right name is no remote. */
+function isRepository(place: string): boolean {
+  return [place, join(place, '.git')].some((dir) =>
+    ['HEAD', 'objects', 'refs'].every((part) => existsSync(join(dir, part))),
+  );
 }
 
 /** As git tells: `scheme://` and `host:path` are remote, but for files. */

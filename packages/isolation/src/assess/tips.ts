@@ -15,6 +15,8 @@ export interface TipFacts {
   repository: Repository;
   refs: Refs;
   stash: readonly StashEntry[];
+  /** Remote-tracking refs that prove that a commit is elsewhere; any other is only a name for it. */
+  trusted: ReadonlySet<string>;
   /** Null: not known, and everything counts. */
   refsAtLaunch: Readonly<Record<string, string>> | null;
   history: HeadHistory | null;
@@ -33,7 +35,9 @@ export function tipsThatCount(facts: TipFacts): { refs: Tip[]; stash: StashEntry
     Object.keys(launch).flatMap((name) => (name.startsWith('stash@{') ? [launch[name]] : [])),
   );
   const counted = [...refs.all]
-    .filter(([name]) => !name.startsWith('refs/remotes/') && name !== 'refs/stash')
+    .filter(
+      ([name]) => name !== 'refs/stash' && (!name.startsWith('refs/remotes/') || countsAsRef(facts, name)),
+    )
     .filter(
       ([name, id]) =>
         refsAtLaunch === null || !Object.hasOwn(launch, text(name)) || launch[text(name)] !== id,
@@ -44,6 +48,11 @@ export function tipsThatCount(facts: TipFacts): { refs: Tip[]; stash: StashEntry
     });
   const stash = facts.stash.filter(({ commit }) => !stashAtLaunch.has(commit));
   return { refs: counted, stash: stash.filter(({ message }) => isOurStash(facts, message)) };
+}
+
+/** Of a linked worktree they are the repository's, which stays. */
+function countsAsRef({ repository, trusted }: TipFacts, name: string): boolean {
+  return repository.gitDir === repository.commonDir && !trusted.has(name);
 }
 
 /** Commits that were there at launch, whatever has become of their refs. */

@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ensurePrivateDir, JackinError, removeTree, succeeded, writeFileDurable } from '@jackin/core';
+import { ensurePrivateDir, JackinError, removeTree, writeFileDurable } from '@jackin/core';
 import type { IsolationRecord } from '@jackin/instance';
 import { branchOf } from '../materialise/branch-of.ts';
 import { embedSubmodules, lfsChoice } from '../materialise/embed-submodules.ts';
@@ -9,11 +9,13 @@ import { treeExists } from '../materialise/refusals.ts';
 import {
   dropRegistration,
   lockReason,
+  refuseStrangeFiles,
   registrationOf,
   registrationsOf,
 } from '../materialise/registration.ts';
+import { dangerIn } from '../materialise/registration-settings.ts';
 import { CHECKOUT_MS, type GitContext, repositoryGit } from '../materialise/repository-git.ts';
-import { findSource, presence } from '../materialise/source-directory.ts';
+import { findSource, look, presence } from '../materialise/source-directory.ts';
 import { ownFilters, parseSettings, withoutFilters } from '../materialise/source-settings.ts';
 import { submodulesOf } from '../materialise/submodule-facts.ts';
 import { type Undo, undoneOnFailure } from '../materialise/undo.ts';
@@ -58,7 +60,7 @@ export async function recreateTree(
   return await undoneOnFailure(`The worktree ${tree}`, hint, async (undo) => {
     await ensurePrivateDir(dirname(tree));
     undo.add(tree, () => removeTree(tree, { inside: dirname(tree) }));
-    const name = own === null ? await addAgain(undo) : await fillAgain(own.name);
+    const name = own === null ? await addAgain(undo) : await fillAgain(own.name, undo);
     const found = await findSource(src);
     const notices = await embedSubmodules(
       {
@@ -74,15 +76,35 @@ export async function recreateTree(
   });
 
   /** The repository knows it: its index is there. */
-  async function fillAgain(name: string): Promise<string> {
+  async function fillAgain(name: string, undo: Undo): Promise<string> {
     const admin = join(common as string, 'worktrees', name);
+    const danger = await dangerIn({ path: admin }, context);
+    if (danger !== null)
+      throw new JackinError({
+        code: 'MATERIALISE_FAILED',
+        message: `The worktree ${tree} was not made again: ${danger}.`,
+        hint: `Look at it with: ls -la ${JSON.stringify(admin)}`,
+        details: { path: admin },
+      });
     await mkdir(tree);
     await writeFileDurable(join(tree, '.git'), `gitdir: ${admin}\n`, { mode: 0o644 });
     await writeFileDurable(join(admin, 'gitdir'), `${join(tree, '.git')}\n`, { mode: 0o644 });
     const files = repositoryGit(admin, context, [tree]);
     const there = { workTree: tree, cwd: tree, ...checkout };
-    const staged = await files.run(['checkout-index', '-a', '-q', '-u'], there);
-    if (!succeeded(staged)) await files.must(['read-tree', '--reset', '-u', 'HEAD'], there);
+    const index = join(admin, 'index');
+    const present = (await look(index)) !== null;
+    const asked = present ? await files.run(['ls-files', '-s', '-z'], there) : null;
+    if (asked !== null && asked.exitCode !== 128) {
+      await files.must(['checkout-index', '-a', '-q', '-u'], there);
+      return name;
+    }
+    if (present) {
+      // The only copy of what was staged, for whoever can read more of it.
+      const kept = `${index}.before-recreate`;
+      await rename(index, kept);
+      undo.add(index, () => rename(kept, index));
+    }
+    await files.must(['read-tree', '--reset', '-u', 'HEAD'], there);
     return name;
   }
 
@@ -92,6 +114,7 @@ export async function recreateTree(
       if (made !== null) await dropRegistration(common as string, made.name);
     });
     const lock = ['--lock', '--reason', lockReason(record.container_name)];
+    await refuseStrangeFiles(common as string);
     await git.must(['worktree', 'add', '-q', ...lock, tree, from.branch], checkout);
     return (await registrationOf(common as string, tree))?.name ?? record.container_name;
   }

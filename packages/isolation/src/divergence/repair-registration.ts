@@ -3,7 +3,13 @@ import { dirname, join } from 'node:path';
 import { JackinError, type Owner, readFileBounded, toJackinError, writeFileDurable } from '@jackin/core';
 import type { IsolationRecord } from '@jackin/instance';
 import { branchOf } from '../materialise/branch-of.ts';
-import { lockReason, registrationOf, registrationsOf } from '../materialise/registration.ts';
+import {
+  lockReason,
+  refuseStrangeFiles,
+  registrationOf,
+  registrationsOf,
+} from '../materialise/registration.ts';
+import { dangerIn } from '../materialise/registration-settings.ts';
 import { type GitContext, repositoryGit } from '../materialise/repository-git.ts';
 import { findSource, look } from '../materialise/source-directory.ts';
 import { isRepository } from '../removal/observe-removal.ts';
@@ -33,6 +39,8 @@ export async function repairRegistration(
     const own = await ownRegistration(record, await registrationsOf(common));
     const name = own?.name ?? (await registerAgain(record, common, options));
     const admin = join(common, 'worktrees', name);
+    const danger = await dangerIn({ path: admin }, options);
+    if (danger !== null) throw failure(danger, record);
     await point(join(admin, 'gitdir'), `${join(tree, '.git')}\n`, admin);
     await point(join(tree, '.git'), `gitdir: ${admin}\n`, tree);
     if ((await registrationOf(common, tree))?.name !== name) throw failure('it did not hold');
@@ -73,6 +81,7 @@ async function registerAgain(record: IsolationRecord, common: string, context: G
     const place = join(beside, container);
     const settings = ['worktree.useRelativePaths=false'];
     const reason = lockReason(container);
+    await refuseStrangeFiles(common);
     await git.must(['worktree', 'add', '-q', '--no-checkout', '--lock', '--reason', reason, place, branch], {
       settings,
     });

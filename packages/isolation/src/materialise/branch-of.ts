@@ -1,6 +1,10 @@
-import { join } from 'node:path';
-import type { Registration } from './registration.ts';
+import { basename, dirname, join } from 'node:path';
+import { readFileBounded } from '@jackin/core';
+import { type Registration, registrationsOf } from './registration.ts';
 import type { RepositoryGit } from './repository-git.ts';
+import { commonDirectoryOf } from './source-directory.ts';
+
+const HEAD_BYTES = 4096;
 
 /** Where our branch is, and which tree has it checked out: another one if there is any, else ours. */
 export async function branchOf(
@@ -17,20 +21,31 @@ export async function branchOf(
   // The name may also be that of a directory of refs.
   const found = listed.split('\n').find((line) => line.endsWith(` ${ref}`));
   if (found === undefined) return null;
-  const trees = checkedOut(await git.must(['worktree', 'list', '--porcelain', '-z']), ref);
+  const trees = await checkedOut(await commonDirectoryOf(git.gitDir), ref);
   const other = trees.find((path) => path !== tree && join(path, '.git') !== own?.points_to);
   const checked_out = other ?? (trees.length > 0 ? tree : null);
   return { commit: found.slice(0, found.indexOf(' ')), checked_out };
 }
 
-/** The trees that have this ref checked out; git lets somebody who insists do so more than once. */
-function checkedOut(listing: Buffer, ref: string): string[] {
-  return listing
-    .toString('utf8')
-    .split('\0\0')
-    .flatMap((entry) => {
-      const fields = entry.split('\0');
-      const path = fields.find((field) => field.startsWith('worktree '))?.slice('worktree '.length);
-      return path !== undefined && fields.includes(`branch ${ref}`) ? [path] : [];
-    });
+/**
+ * The trees that have this ref checked out; git lets somebody who insists do so more than once. Read here: a git that
+ * lists worktrees waits for a pipe in any of their registrations.
+ */
+async function checkedOut(commonDir: string, ref: string): Promise<string[]> {
+  const all = await registrationsOf(commonDir);
+  const main = basename(commonDir) === '.git' ? dirname(commonDir) : commonDir;
+  const places = [
+    { head: join(commonDir, 'HEAD'), tree: main },
+    ...all.map(({ path, points_to }) => ({
+      head: join(path, 'HEAD'),
+      tree: points_to === null ? path : dirname(points_to),
+    })),
+  ];
+  const found = await Promise.all(
+    places.map(async ({ head, tree }) => {
+      const text = await readFileBounded(head, { maxBytes: HEAD_BYTES }).catch(() => null);
+      return text?.toString('utf8').trim() === `ref: ${ref}` ? [tree] : [];
+    }),
+  );
+  return found.flat();
 }

@@ -8,6 +8,7 @@ import { refsAtLaunch } from './refs-at-launch.ts';
 import {
   dropRegistration,
   lockReason,
+  refuseStrangeFiles,
   registrationOf,
   registrationsOf,
   removeIfEmpty,
@@ -39,6 +40,7 @@ export async function makeWorktree(plan: MaterialisePlan, context: GitContext, u
   const directory = join(commonDir, 'worktrees');
   const fresh = (await look(directory)) === null;
   const before = (await registrationsOf(commonDir)).map(({ name }) => name);
+  await refuseStrangeFiles(commonDir);
   await placeBranch(git, undoing, plan, undo);
   undo.add(`the registration of ${tree} in ${commonDir}`, async () => {
     await dropHalf(commonDir, tree, container, before);

@@ -1,8 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import { errorCode, fileSystemError } from '@jackin/core';
 import type { IsolationRecord } from '@jackin/instance';
-import { lockReason } from './registration.ts';
+import { lockReason, registrationsOf } from './registration.ts';
 import { type GitContext, repositoryGit } from './repository-git.ts';
 import { look } from './source-directory.ts';
 import { isOn, parseSettings, settingOf } from './source-settings.ts';
@@ -33,7 +33,8 @@ export async function prepareContainerView(
     writeFile(path, lockReason(record.container_name), { flag: 'wx' }),
   );
   for (const name of PLACED) {
-    if (await place(join(common, name), (path) => mkdir(path))) placed.add(name);
+    const path = join(common, name);
+    if ((await place(path, (at) => mkdir(at))) || (await isInherited(path, record))) placed.add(name);
   }
   const protectedPaths = ['config', ...PLACED];
   if (isOn(settingOf(settings, 'extensions.worktreeconfig'))) {
@@ -49,6 +50,16 @@ export async function prepareContainerView(
     if (there && !protectedPaths.includes(name)) protectedPaths.push(name);
   }
   return { ...record, protected_paths: protectedPaths, placed_paths: [...placed] };
+}
+
+/** Empty, and made for another worktree of ours: it goes with the last of them. Git itself leaves none of these empty. */
+async function isInherited(
+  path: string,
+  { git_common_dir: common = '', registration }: IsolationRecord,
+): Promise<boolean> {
+  if ((await readdir(path).catch(() => [path])).length > 0) return false;
+  const all = await registrationsOf(common);
+  return all.some(({ name, locked }) => name !== registration && locked?.startsWith(lockReason('')) === true);
 }
 
 /** Whether it was made. */

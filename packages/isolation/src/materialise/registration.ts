@@ -1,6 +1,6 @@
 import { readdir, realpath, rmdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { errorCode, readFileBounded, removeTree } from '@jackin/core';
+import { errorCode, JackinError, readFileBounded, removeTree } from '@jackin/core';
 import { look } from './source-directory.ts';
 
 /** A linked worktree as its repository knows it: a directory in `worktrees/`. */
@@ -39,6 +39,23 @@ export async function strangeFileOf({ path }: Pick<Registration, 'path'>): Promi
     if (stats !== null && !stats.isFile()) return join(path, name);
   }
   return null;
+}
+
+/**
+ * Before a git that reads every registration, which would wait for a pipe in any of them.
+ * @throws JackinError `GIT_FAILED` naming the file
+ */
+export async function refuseStrangeFiles(commonDir: string): Promise<void> {
+  for (const registration of await registrationsOf(commonDir)) {
+    const strange = await strangeFileOf(registration);
+    if (strange === null) continue;
+    throw new JackinError({
+      code: 'GIT_FAILED',
+      message: `${JSON.stringify(strange)} is not a file, and git would wait for it`,
+      hint: `Look at it, and remove it when nothing needs it: ls -l ${JSON.stringify(strange)}`,
+      details: { path: strange },
+    });
+  }
 }
 
 /** The one of a tree, which need not be there any more. */

@@ -24,7 +24,7 @@ const RUNS = [
   /^url\..*\.(insteadof|pushinsteadof)$/s,
 ];
 
-const CONFIG_BYTES = 4 * 1024 * 1024;
+const CONFIG_BYTES = 64 * 1024 * 1024;
 
 /**
  * The settings of a repository's own configuration that run programs, each as `key digest-of-its-value`: values may be
@@ -58,6 +58,7 @@ export async function programSettings(commonDir: string, context: GitContext): P
 export async function plantedSettings(record: IsolationRecord, context: GitContext = {}): Promise<string[]> {
   const { git_common_dir: common, program_settings: known } = record;
   if (common === undefined || known === undefined) return [];
-  const now = (await programSettings(common, context)) ?? [];
+  const now = await programSettings(common, context);
+  if (now === null) return ['the configuration cannot be read'];
   return now.filter((entry) => !known.includes(entry)).map((entry) => entry.slice(0, entry.lastIndexOf(' ')));
 }

@@ -266,7 +266,8 @@ describe('a remote', () => {
       ['refs/heads/main', OTHER],
     ]);
     const counts = (settings: Record<string, string[]>) =>
-      elsewhere(refs, new Map(Object.entries(settings)), { within: [repo], from: repo }).length > 0;
+      elsewhere(refs, new Map(Object.entries(settings)), { within: [repo], from: repo, views: [] }).length >
+      0;
     const url = (...urls: string[]) => ({ 'remote.r.url': urls });
     expect(counts({})).toBe(false);
     for (const away of [

@@ -261,3 +261,45 @@ describe('a tree that is gone', () => {
     });
   });
 });
+
+describe('a registration a container has written', () => {
+  test('that brings settings of its own is neither filled nor repaired, and nothing runs', async () => {
+    git(world.repo, 'config', 'extensions.worktreeConfig', 'true');
+    const { record, tree } = await make();
+    const marker = join(world.dir, 'ran');
+    write(join(tree, '.gitattributes'), '* filter=x\n');
+    const head = commit(tree, 'work');
+    const admin = join(world.repo, '.git', 'worktrees', record.registration ?? '');
+    const file = join(admin, 'config.worktree');
+    writeFileSync(file, `[filter "x"]\n\tsmudge = touch ${marker}; cat\n`);
+    rmSync(join(tree, '.git'));
+    await expect(repairRegistration(record)).rejects.toMatchObject({
+      code: 'REPAIR_FAILED',
+      message: expect.stringContaining(file),
+    });
+    rmSync(tree, { recursive: true });
+    await expect(recreateTree(record, { branch: BRANCH, commit: head })).rejects.toMatchObject({
+      code: 'MATERIALISE_FAILED',
+      message: expect.stringContaining(file),
+    });
+    expect([existsSync(marker), existsSync(tree)]).toEqual([false, false]);
+  });
+
+  test('keeps its index when files cannot be written, and a copy of one that is damaged', async () => {
+    const { record, tree } = await make();
+    write(join(tree, 'staged'), 'only here');
+    git(tree, 'add', 'staged');
+    const object = git(tree, 'rev-parse', ':staged');
+    const from = { branch: BRANCH, commit: record.base_commit };
+    const index = join(world.repo, '.git', 'worktrees', record.registration ?? '', 'index');
+    const before = readFileSync(index);
+    rmSync(tree, { recursive: true });
+    rmSync(join(world.repo, '.git', 'objects', object.slice(0, 2), object.slice(2)));
+    await expect(recreateTree(record, from)).rejects.toMatchObject({ code: 'MATERIALISE_FAILED' });
+    expect(readFileSync(index)).toEqual(before);
+    writeFileSync(index, 'damaged');
+    await recreateTree(record, from);
+    expect(readFileSync(`${index}.before-recreate`, 'utf8')).toBe('damaged');
+    expect(git(tree, 'status', '--porcelain')).toBe('');
+  });
+});

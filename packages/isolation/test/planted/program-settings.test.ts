@@ -57,10 +57,10 @@ describe('settings of a repository that run programs', () => {
     expect(await plantedSettings(record)).toEqual(['core.fsmonitor']);
   });
 
-  test('a record from before says nothing, and neither does a configuration nobody can read', async () => {
+  test('a record from before says nothing, but a configuration nobody can read is named', async () => {
     expect(await plantedSettings({ git_common_dir: common } as IsolationRecord)).toEqual([]);
     const record = await recordNow();
     rmSync(join(common, 'config'));
-    expect(await plantedSettings(record)).toEqual([]);
+    expect(await plantedSettings(record)).toEqual(['the configuration cannot be read']);
   });
 });
