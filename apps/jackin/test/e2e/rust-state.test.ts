@@ -191,10 +191,11 @@ describe('the configuration of the Rust jackin', () => {
   test(
     'asks for a worktree, and still does: it is not shared quietly',
     async () => {
-      const before = everything();
+      // The operator's own files are brought up to date by the first command.
       const { code, json } = await sandbox.jackin(['workspace', 'list', '--json']);
       const [proj] = json().data.workspaces[0].mounts;
       expect([code, proj]).toMatchObject([0, { dst: '/workspace/proj', isolation: 'worktree' }]);
+      const before = everything();
       // Its role is not there, so no plan is made; none that shares it is made either.
       const planned = await sandbox.jackin([...dryRun, '--new'], { cwd: join(operator, 'proj') });
       expect([planned.code, planned.json().data]).toEqual([1, undefined]);

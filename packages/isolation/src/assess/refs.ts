@@ -42,22 +42,32 @@ export function readRefs(repository: Repository, limits: AssessLimits): Refs {
     const id = resolveRef(found, name);
     if (id !== null) all.set(name, id);
   }
-  if (!linked) for (const [name, id] of otherHeads(commonDir)) all.set(name, id);
+  if (!linked) addOtherWorktrees(all, found, commonDir, limits);
+  if (all.size > limits.refs) throw new Doubt(`there are more than ${limits.refs} refs`);
   return { head: readHead(gitDir, found), all };
 }
 
-/** Where another linked worktree of this repository is, when it is on no branch. */
-function otherHeads(commonDir: string): [string, string][] {
-  const heads: [string, string][] = [];
+/** Of the other worktrees of this repository: refs of their own, and where one is that is on no branch. */
+function addOtherWorktrees(
+  all: Map<string, string>,
+  found: ReadonlyMap<string, Value>,
+  commonDir: string,
+  limits: AssessLimits,
+): void {
   const worktrees = join(commonDir, 'worktrees');
   for (const entry of list(worktrees) ?? []) {
-    const { name } = entry;
-    if (!entry.isDirectory())
-      throw new Doubt(`${printable(below(worktrees, name))} is not a directory of its own`);
-    const value = readValue(below(below(worktrees, name), 'HEAD'));
-    if (value !== null && 'id' in value) heads.push([`worktrees/${name}/HEAD`, value.id]);
+    const gitDir = below(worktrees, entry.name);
+    if (!entry.isDirectory()) throw new Doubt(`${printable(gitDir)} is not a directory of its own`);
+    const own = new Map<string, Value>();
+    readLoose(own, gitDir, limits, (name) => PER_WORKTREE.test(name), true);
+    const known = { get: (name: string) => own.get(name) ?? found.get(name) };
+    for (const name of own.keys()) {
+      const id = resolveRef(known, name);
+      if (id !== null) all.set(`worktrees/${entry.name}/${name}`, id);
+    }
+    const head = readValue(below(gitDir, 'HEAD'));
+    if (head !== null && 'id' in head) all.set(`worktrees/${entry.name}/HEAD`, head.id);
   }
-  return heads;
 }
 
 function readHead(gitDir: string, found: ReadonlyMap<string, Value>): Head {
@@ -67,7 +77,7 @@ function readHead(gitDir: string, found: ReadonlyMap<string, Value>): Head {
   return { ref: value.symbolic, commit: resolveRef(found, value.symbolic) };
 }
 
-function resolveRef(found: ReadonlyMap<string, Value>, name: string): string | null {
+function resolveRef(found: Pick<ReadonlyMap<string, Value>, 'get'>, name: string): string | null {
   let value = found.get(name);
   for (let hops = 0; hops < MAX_HOPS && value !== undefined; hops += 1) {
     if ('id' in value) return value.id;
@@ -78,7 +88,7 @@ function resolveRef(found: ReadonlyMap<string, Value>, name: string): string | n
 
 function readLoose(
   found: Map<string, Value>,
-  root: string,
+  root: AnyPath,
   limits: AssessLimits,
   wanted: (name: string) => boolean,
   optional = false,

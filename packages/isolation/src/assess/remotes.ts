@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PathView } from '../types.ts';
 import { last, type Settings } from './config.ts';
+import { meanings } from './git-directory.ts';
 import { text } from './names.ts';
-import { canonical, isInside } from './read.ts';
+import { canonical, isInside, isRealDirectory, look } from './read.ts';
 
 export interface RemoteOptions {
   /** Canonical directories that go with the tree: what lies in them is nowhere else. */
@@ -93,17 +93,21 @@ function leavesTheTree(url: string, { within, from, views }: RemoteOptions): boo
   const path = localPath(url);
   if (path === null) return true;
   const typed = text(path);
-  if (views.some(({ inside }) => isInside(typed, inside))) return false;
+  // All but the first are of a container, and in one of the places that go with the tree.
+  if (meanings(typed, from, views).length > 1) return false;
   const place = canonical(resolve(from, typed));
   // A path of the container, say: nobody on this machine can tell what is there.
   if (place === null || !isRepository(place)) return false;
   return !within.some((root) => isInside(place, root) || (isInside(root, place) && dirname(root) === place));
 }
 
-/** A directory of the right name is no remote. */
+/** A directory of the right name is no remote, nor is one whose parts are links: they may lead back into the tree. */
 function isRepository(place: string): boolean {
-  return [place, join(place, '.git')].some((dir) =>
-    ['HEAD', 'objects', 'refs'].every((part) => existsSync(join(dir, part))),
+  return [place, join(place, '.git')].some(
+    (dir) =>
+      isRealDirectory(dir) &&
+      look(join(dir, 'HEAD'))?.isFile() === true &&
+      ['objects', 'refs'].every((part) => isRealDirectory(join(dir, part))),
   );
 }
 
