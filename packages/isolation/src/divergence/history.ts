@@ -1,5 +1,6 @@
 import { gitWords, succeeded } from '@jackin/core';
 import type { IsolationRecord } from '@jackin/instance';
+import { refTip } from '../materialise/ref-tip.ts';
 import { isObjectId, line, type RepositoryGit } from '../materialise/repository-git.ts';
 import { SCRATCH_PREFIX } from '../materialise/scratch-branch.ts';
 import type { HistoryFact } from './decide-divergence.ts';
@@ -10,7 +11,7 @@ import type { HistoryFact } from './decide-divergence.ts';
  */
 export async function historyOf(record: IsolationRecord, git: RepositoryGit): Promise<HistoryFact> {
   const { base_commit: base, host_branch: recorded } = record;
-  const tip = recorded === undefined ? null : await tipOf(git, `refs/heads/${recorded}`);
+  const tip = recorded === undefined ? null : await refTip(git, `refs/heads/${recorded}`);
   const branch = recorded ?? 'HEAD';
   if (tip !== null) return { base, branch, commit: tip, ...(await compare(git, base, tip)) };
   const head = line((await git.run(['rev-parse', '--verify', '-q', 'HEAD^{commit}'])).stdout);
@@ -21,12 +22,6 @@ export async function historyOf(record: IsolationRecord, git: RepositoryGit): Pr
   if (holders === null)
     return { base, branch, commit, contains_base: seen?.contains_base ?? 'unknown', ahead: 0 };
   return { base, branch, commit, contains_base: holders.length > 0 ? 'yes' : 'no', ahead: 0 };
-}
-
-async function tipOf(git: RepositoryGit, ref: string): Promise<string | null> {
-  const listed = line(await git.must(['for-each-ref', '--format=%(refname) %(objectname)', ref]));
-  const found = listed.split('\n').find((entry) => entry.startsWith(`${ref} `));
-  return found?.slice(ref.length + 1) ?? null;
 }
 
 async function compare(

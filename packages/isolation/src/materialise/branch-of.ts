@@ -1,5 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import { readFileBounded } from '@jackin/core';
+import { refTip } from './ref-tip.ts';
 import { type Registration, registrationsOf } from './registration.ts';
 import type { RepositoryGit } from './repository-git.ts';
 import { commonDirectoryOf } from './source-directory.ts';
@@ -15,16 +16,12 @@ export async function branchOf(
 ): Promise<{ commit: string; checked_out: string | null } | null> {
   if (name === '') return null;
   const ref = `refs/heads/${name}`;
-  const listed = (await git.must(['for-each-ref', '--format=%(objectname) %(refname)', ref])).toString(
-    'utf8',
-  );
-  // The name may also be that of a directory of refs.
-  const found = listed.split('\n').find((line) => line.endsWith(` ${ref}`));
-  if (found === undefined) return null;
+  const commit = await refTip(git, ref);
+  if (commit === null) return null;
   const trees = await checkedOut(await commonDirectoryOf(git.gitDir), ref);
   const other = trees.find((path) => path !== tree && join(path, '.git') !== own?.points_to);
   const checked_out = other ?? (trees.length > 0 ? tree : null);
-  return { commit: found.slice(0, found.indexOf(' ')), checked_out };
+  return { commit, checked_out };
 }
 
 /**

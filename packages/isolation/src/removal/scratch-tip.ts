@@ -1,6 +1,7 @@
-import { succeeded } from '@jackin/core';
+import { JackinError } from '@jackin/core';
 import type { IsolationRecord } from '@jackin/instance';
-import { type GitContext, repositoryGit } from '../materialise/repository-git.ts';
+import { refTip } from '../materialise/ref-tip.ts';
+import { type GitContext, isObjectId, repositoryGit } from '../materialise/repository-git.ts';
 
 /**
  * Where the branch made for a worktree is, read by one git that looks at refs only.
@@ -9,14 +10,10 @@ import { type GitContext, repositoryGit } from '../materialise/repository-git.ts
 export async function scratchTip(record: IsolationRecord, context: GitContext = {}): Promise<string | null> {
   const { isolation, git_common_dir: common, scratch_branch: name } = record;
   if (isolation !== 'worktree' || common === undefined || name === '') return null;
-  const ref = `refs/heads/${name}`;
   const git = repositoryGit(common, context, [record.original_src]);
-  const listed = await git.run(['for-each-ref', '--format=%(objectname) %(refname)', ref]);
-  if (!succeeded(listed)) return null;
-  const found = listed.stdout
-    .toString('utf8')
-    .split('\n')
-    .find((line) => line.endsWith(` ${ref}`));
-  const commit = found?.slice(0, found.indexOf(' ')) ?? '';
-  return /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit) ? commit : null;
+  const commit = await refTip(git, `refs/heads/${name}`).catch((error: unknown) => {
+    if (error instanceof JackinError && error.code === 'GIT_FAILED') return null;
+    throw error;
+  });
+  return commit !== null && isObjectId(commit) ? commit : null;
 }

@@ -12,6 +12,7 @@ import { planTrees, workdirInTrees } from './launch-trees.ts';
 import { withInstanceLock } from './locking.ts';
 import { prepareSession } from './prepare-session.ts';
 import { requireEngine } from './require-engine.ts';
+import { undoneOrTold } from './undone-or-told.ts';
 import { GRACE_MS, type World } from './world.ts';
 
 const NAME_ATTEMPTS = 5;
@@ -173,22 +174,6 @@ async function rollBack(
     cause: error,
     exitCode: error.exitCode,
   });
-}
-
-async function undoneOrTold(world: World, undo: () => Promise<void>): Promise<boolean> {
-  try {
-    await undo();
-    return true;
-  } catch (second) {
-    const { code, message } = toJackinError(second);
-    world.events({
-      type: 'notice',
-      level: 'warn',
-      code,
-      message: `Not everything could be undone: ${message}`,
-    });
-    return false;
-  }
 }
 
 /** An instance is built from what it was prepared with: a role that had to be corrected is another one. */

@@ -15,6 +15,7 @@ import { withInstanceLock } from './locking.ts';
 import { prepareSession } from './prepare-session.ts';
 import { factsOf } from './select.ts';
 import { planRestoreFailure } from './undo-restore.ts';
+import { undoneOrTold } from './undone-or-told.ts';
 import { verifyTrees } from './verify-trees.ts';
 import { GRACE_MS, type World } from './world.ts';
 
@@ -149,17 +150,7 @@ async function undo(
     graceMs: GRACE_MS,
   });
   if (undoing === null) return;
-  try {
-    await world.run(undoing, lock);
-  } catch (second) {
-    const { code, message } = toJackinError(second);
-    world.events({
-      type: 'notice',
-      level: 'warn',
-      code,
-      message: `Not everything could be undone: ${message}`,
-    });
-  }
+  await undoneOrTold(world, () => world.run(undoing, lock));
 }
 
 async function restorePlan(
