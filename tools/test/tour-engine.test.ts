@@ -27,7 +27,7 @@ await describeOnEngine('harmless', 'The tour on Docker', (engine) => {
     expect(run.output).toContain('cat: /var/tmp/layer.txt: No such file or directory');
     expect(run.output).toMatch(/nothing is left behind but the image of the role \(jk_shell:\w+\)/);
     expect(run).toMatchObject({ code: 0, leftovers: [] });
-    expect(instancesIn(run.output)).toHaveLength(1);
+    expect(instancesIn(run.output)).toHaveLength(2);
     expect(await onEngine(docker, instancesIn(run.output))).toEqual([]);
   });
 
