@@ -120,7 +120,7 @@ describe('in the state directory the capsule', () => {
       await rm(join(mount, 'state', 'fill'));
       const session = plan('exit 6');
       await client.startSession(session);
-      await client.endSession(session.session_id, 1000);
+      await view.message('session_ended', (one) => one.session.session_id === session.session_id);
       const code = await onChange(join(mount, 'state'), async () => {
         const text = existsSync(join(mount, 'state', 'exit.json'))
           ? readFileSync(join(mount, 'state', 'exit.json'), 'utf8')

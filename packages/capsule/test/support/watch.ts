@@ -17,7 +17,7 @@ export interface Watcher {
 }
 
 /** Only for a failure to say what was there instead. */
-const LIMIT_MS = 60_000;
+const LIMIT_MS = 20_000;
 
 export function watch(connection: CapsuleConnection, cols: number = 80, rows: number = 24): Watcher {
   const terminal = createEmulator(cols, rows);

@@ -4,39 +4,50 @@ import { readFileBounded, succeeded } from '@jackin/core';
 import type { IsolationRecord } from '@jackin/instance';
 import { type GitContext, repositoryGit } from '../materialise/repository-git.ts';
 
-/** Settings whose value git runs, or that make it read further settings or go elsewhere. Names in lower case. */
-const RUNS = [
-  /^core\.(alternaterefscommand|askpass|editor|fsmonitor|gitproxy|hookspath|pager|sshcommand|worktree)$/,
-  /^filter\..*\.(clean|process|smudge)$/s,
-  /^diff\.(external|.*\.(command|textconv))$/s,
-  /^merge\..*\.driver$/s,
-  /^(difftool|mergetool|browser|man)\..*\.(cmd|path)$/s,
-  /^credential\.(.*\.)?helper$/s,
-  /^gpg\.(.*\.)?program$/s,
-  /^include(if\..*)?\.path$/s,
-  /^(alias|pager)\./,
-  /^sequence\.editor$/,
-  /^interactive\.difffilter$/,
-  /^remote\..*\.(receivepack|uploadpack|vcs)$/s,
-  /^uploadpack\.packobjectshook$/,
-  /^submodule\..*\.update$/s,
-  /^trailer\..*\.(cmd|command)$/s,
-  /^url\..*\.(insteadof|pushinsteadof)$/s,
+/**
+ * Settings that change what git says or where it looks on a remote, and run nothing. Every other one counts: the list
+ * of those that run programs grows with git and its extensions. Names in lower case.
+ */
+const HARMLESS = [
+  /^(author|committer|user)\.(email|name|signingkey|useconfigonly)$/,
+  /^branch\..*\.(?!mergeoptions$)[^.]+$/s,
+  /^color\./,
+  /^(commit|tag)\.gpgsign$/,
+  /^core\.(abbrev|autocrlf|bigfilethreshold|checkstat|compression|eol|filemode|ignorecase|logallrefupdates)$/,
+  /^core\.(precomposeunicode|quotepath|repositoryformatversion|safecrlf|sparsecheckout(cone)?|symlinks)$/,
+  /^core\.(trustctime|untrackedcache|warnambiguousrefs)$/,
+  /^diff\.(algorithm|colormoved|context|mnemonicprefix|noprefix|renamelimit|renames|submodule)$/,
+  /^(feature|index|pack|rerere|status)\.[^.]+$/,
+  /^fetch\.(all|parallel|prune|prunetags|recursesubmodules|writecommitgraph)$/,
+  /^gc\.auto(detach|packlimit)?$/,
+  /^lfs\.(repositoryformatversion|.*\.(access|locksverify))$/s,
+  /^log\.[^.]+$/,
+  /^maintenance\.(auto|strategy)$/,
+  /^merge\.(autostash|conflictstyle|ff|log|renames|stat|verbosity)$/,
+  /^(pull|rebase)\.(abbreviatecommands|autosquash|autostash|ff|rebase|stat|updaterefs)$/,
+  /^push\.(autosetupremote|default|followtags|recursesubmodules)$/,
+  /^remote\.pushdefault$/,
+  /^remote\..*\.(fetch|followremotehead|mirror|partialclonefilter|promisor|prune|prunetags|push|pushurl|skip\w+|tagopt|url)$/s,
+  /^submodule\.(active|fetchjobs|propagatebranches|recurse)$/,
+  /^submodule\..*\.(active|branch|fetchrecursesubmodules|ignore|shallow|url)$/s,
 ];
+/** Of these the value names a place, which may be a program's: `ext::sh -c …`. */
+const ADDRESS = /^(remote\.(pushdefault|.*\.(push)?url)|branch\..*\.(push)?remote|submodule\..*\.url)$/s;
 
 const CONFIG_BYTES = 64 * 1024 * 1024;
 
 /**
- * The settings of a repository's own configuration that run programs, each as `key digest-of-its-value`: values may be
+ * The settings of a repository's own configuration that may run programs, each as `key digest-of-its-value`: values may be
  * nobody's business. Read as text, so that none of them takes effect.
  * @returns null when it cannot be read
  */
 export async function programSettings(commonDir: string, context: GitContext): Promise<string[] | null> {
-  const input = await readFileBounded(join(commonDir, 'config'), { maxBytes: CONFIG_BYTES }).catch(
-    () => null,
-  );
-  if (input === null) return null;
+  const [config, own] = await Promise.all(['config', 'config.worktree'].map((name) => contentOf(commonDir, name)));
+  // Every repository has the first; the second is the main working tree's, where there is one.
+  if (config == null || own === undefined) return null;
   const git = repositoryGit('/dev/null', context);
+  // Two lines: the last one of the first may be continued.
+  const input = Buffer.concat([config, Buffer.from('\n\n'), own ?? Buffer.alloc(0)]);
   const listed = await git.run(['config', '-f', '-', '--no-includes', '-z', '--list'], { input });
   if (!succeeded(listed)) return null;
   const found = listed.stdout
@@ -45,13 +56,18 @@ export async function programSettings(commonDir: string, context: GitContext): P
     .flatMap((entry) => {
       const [key = '', ...value] = entry.split('\n');
       const digest = createHash('sha256').update(value.join('\n')).digest('hex').slice(0, 16);
-      return RUNS.some((pattern) => pattern.test(key)) ? [`${key} ${digest}`] : [];
+      return key === '' || isHarmless(key, value.join('\n')) ? [] : [`${key} ${digest}`];
     });
   return [...new Set(found)].sort();
 }
 
+/** Null when there is none, undefined when it cannot be read. */
+async function contentOf(commonDir: string, name: string): Promise<Buffer | null | undefined> {
+  return readFileBounded(join(commonDir, name), { maxBytes: CONFIG_BYTES }).catch(() => undefined);
+}
+
 /**
- * Keys of settings that run programs and were not there, or had another value, when the worktree was made. The
+ * Keys of settings that may run programs and were not there, or had another value, when the worktree was made. The
  * configuration is not writable from a container until git on the host replaces the file (docs/isolation.md#worktree):
  * from then on it may be the agent that wrote them.
  */
@@ -61,4 +77,9 @@ export async function plantedSettings(record: IsolationRecord, context: GitConte
   const now = await programSettings(common, context);
   if (now === null) return ['the configuration cannot be read'];
   return now.filter((entry) => !known.includes(entry)).map((entry) => entry.slice(0, entry.lastIndexOf(' ')));
+}
+
+function isHarmless(key: string, value: string): boolean {
+  if (!HARMLESS.some((pattern) => pattern.test(key))) return false;
+  return !ADDRESS.test(key) || !(value.includes('::') || value.startsWith('-'));
 }

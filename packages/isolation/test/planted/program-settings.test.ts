@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { IsolationRecord } from '@jackin/instance';
@@ -20,7 +20,7 @@ const write = (text: string) => appendFileSync(join(common, 'config'), text);
 const recordNow = async (): Promise<IsolationRecord> =>
   ({ git_common_dir: common, program_settings: await programSettings(common, {}) }) as IsolationRecord;
 
-describe('settings of a repository that run programs', () => {
+describe('settings of a repository that may run programs', () => {
   test.each([
     ['[core]\n\tfsmonitor = touch marker\n', 'core.fsmonitor'],
     ['[core]\n\thooksPath = .evil\n', 'core.hookspath'],
@@ -39,6 +39,17 @@ describe('settings of a repository that run programs', () => {
     ['[gpg "ssh"]\n\tprogram = touch marker\n', 'gpg.ssh.program'],
     ['[remote "origin"]\n\tuploadpack = touch marker\n', 'remote.origin.uploadpack'],
     ['[submodule "x"]\n\tupdate = !touch marker\n', 'submodule.x.update'],
+    ['[core]\n\tworktree = /elsewhere\n', 'core.worktree'],
+    ['[protocol "ext"]\n\tallow = always\n', 'protocol.ext.allow'],
+    ['[remote "origin"]\n\turl = ext::sh -c touch% marker\n', 'remote.origin.url'],
+    ['[branch "main"]\n\tremote = ext::sh -c touch% marker\n', 'branch.main.remote'],
+    ['[branch "main"]\n\tmergeOptions = -S\n', 'branch.main.mergeoptions'],
+    ['[remote]\n\tpushDefault = --upload-pack=touch\n', 'remote.pushdefault'],
+    ['[gpg "ssh"]\n\tdefaultKeyCommand = touch marker\n', 'gpg.ssh.defaultkeycommand'],
+    ['[gc]\n\trecentObjectsHook = touch marker\n', 'gc.recentobjectshook'],
+    ['[lfs "customtransfer.x"]\n\tpath = touch\n', 'lfs.customtransfer.x.path'],
+    ['[extensions]\n\tworktreeConfig = true\n', 'extensions.worktreeconfig'],
+    ['[setting "git"]\n\tlearns = later\n', 'setting.git.learns'],
     ['[url "ext::sh -c x"]\n\tinsteadOf = https://\n', 'url.ext::sh -c x.insteadof'],
   ])('%j is named when it was not there before', async (text, key) => {
     const record = await recordNow();
@@ -47,14 +58,37 @@ describe('settings of a repository that run programs', () => {
     expect(await plantedSettings(record)).toEqual([key]);
   });
 
+  test.each([
+    '[remote "fork.of"]\n\turl = git@example.test:a/b\n\tfetch = +refs/heads/*:refs/remotes/fork/*\n',
+    '[branch "topic"]\n\tremote = origin\n\tmerge = refs/heads/topic\n\tvscode-merge-base = origin/main\n',
+    '[submodule "lib"]\n\tactive = true\n\turl = https://example.test/lib\n',
+    '[user]\n\temail = a@example.test\n[commit]\n\tgpgSign = true\n[pull]\n\trebase = true\n',
+    '[lfs]\n\trepositoryFormatVersion = 0\n[lfs "https://example.test/a.git/info/lfs"]\n\taccess = basic\n',
+  ])('%j, as people and their tools write it every day, is not named', async (text) => {
+    const record = await recordNow();
+    write(text);
+    expect(await plantedSettings(record)).toEqual([]);
+  });
+
   test('what was there is no news, but another value of it is', async () => {
     write('[core]\n\tfsmonitor = watchman\n');
     const record = await recordNow();
-    expect(record.program_settings).toEqual([expect.stringMatching(/^core\.fsmonitor [0-9a-f]{16}$/)]);
+    expect(record.program_settings).toContainEqual(
+      expect.stringMatching(/^core\.fsmonitor [0-9a-f]{16}$/),
+    );
     write('[user]\n\tname = somebody\n');
     expect(await plantedSettings(record)).toEqual([]);
     write('[core]\n\tfsmonitor = touch marker\n');
     expect(await plantedSettings(record)).toEqual(['core.fsmonitor']);
+  });
+
+  test('what is planted for the main working tree alone is named, too', async () => {
+    const record = await recordNow();
+    appendFileSync(join(common, 'config.worktree'), '[core]\n\tfsmonitor = touch marker\n');
+    expect(await plantedSettings(record)).toEqual(['core.fsmonitor']);
+    rmSync(join(common, 'config.worktree'));
+    symlinkSync('/dev/zero', join(common, 'config.worktree'));
+    expect(await plantedSettings(record)).toEqual(['the configuration cannot be read']);
   });
 
   test('a record from before says nothing, but a configuration nobody can read is named', async () => {

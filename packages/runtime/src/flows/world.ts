@@ -100,7 +100,7 @@ export function createWorld(deps: JackinDeps): World {
   const warned = new Set<string>();
   const warn = (mounts: readonly IsolatedMountFact[]): void => {
     for (const { mount_dst, planted = [], record } of mounts) {
-      const message = `${record?.git_common_dir}/config can run programs since the worktree ${mount_dst} was made (${planted.join(', ')}): look at it before you use git there`;
+      const message = `${record?.git_common_dir}/config has settings that may run programs and were not there when the worktree ${mount_dst} was made (${planted.join(', ')}): look at it before you use git there`;
       if (planted.length === 0 || warned.has(message)) continue;
       warned.add(message);
       events({ type: 'notice', level: 'warn', code: 'REPOSITORY_SETTINGS_CHANGED', message });
