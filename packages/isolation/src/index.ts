@@ -14,6 +14,7 @@ export {
   type WantedMount,
 } from './materialise/container-mounts.ts';
 export { inspectSource } from './materialise/inspect-source.ts';
+export { refuseLinkedMounts } from './materialise/linked-paths.ts';
 export { type Materialised, materialise } from './materialise/materialise.ts';
 export {
   type MaterialiseDecision,
@@ -26,7 +27,6 @@ export type { IsolatedMount } from './materialise/refusals.ts';
 export type { GitContext } from './materialise/repository-git.ts';
 export type { ScratchBranch, SourceFacts, SubmoduleFact } from './materialise/source-facts.ts';
 export { treePathOf } from './materialise/tree-path.ts';
-export { workdirOf } from './materialise/workdir.ts';
 export { plantedSettings } from './planted/program-settings.ts';
 export { type Removal, type RemovalOptions, removeMaterialised } from './removal/remove-materialised.ts';
 export { scratchTip } from './removal/scratch-tip.ts';

@@ -31,6 +31,9 @@ export interface ContainerView {
 /** What may not be written there unless a record says otherwise (`prepareContainerView`). */
 const PROTECTED = ['config', 'hooks', 'info', 'modules'];
 
+/** The same in the own registration. */
+const FIXED = ['commondir', 'locked'];
+
 /**
  * What a container needs so that git works in its trees at their paths there, while the host's registration stays
  * valid and its configuration, hooks and other worktrees cannot be written (docs/isolation.md#worktree). Pure.
@@ -71,6 +74,7 @@ function addWorktree(view: ContainerView, record: IsolationRecord, overrides: st
   const adminInside = join(inside, 'worktrees', registration);
   const admin = join(common, 'worktrees', registration);
   const own = join(overrides, ...partsOf(dst));
+  const perWorktree = record.protected_paths?.includes('config.worktree') === true;
   const pointer = { path: join(own, 'tree.gitfile'), content: `gitdir: ${adminInside}\n` };
   const back = { path: join(own, 'admin.gitdir'), content: `${join(dst, '.git')}\n` };
   const readonly = (source: string, target: string) => ({ source, target, readonly: true });
@@ -83,7 +87,9 @@ function addWorktree(view: ContainerView, record: IsolationRecord, overrides: st
     readonly(pointer.path, join(dst, '.git')),
     readonly(back.path, join(adminInside, 'gitdir')),
     // Where the repository is, and that it is locked, is not the container's to change.
-    ...['commondir', 'locked'].map((name) => readonly(join(admin, name), join(adminInside, name))),
+    ...[...FIXED, ...(perWorktree ? ['config.worktree'] : [])].map((name) =>
+      readonly(join(admin, name), join(adminInside, name)),
+    ),
   );
   view.files.push(pointer, back);
   view.views.push({ inside, host: common });

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { gitWords, JackinError, succeeded } from '@jackin/core';
 import type { Operation } from '../types.ts';
 import { lfsOf } from './lfs.ts';
+import { linkedPath } from './linked-paths.ts';
 import {
   type GitContext,
   isObjectId,
@@ -64,6 +65,7 @@ function nothingSeen(src: string): SourceFacts {
     partial: false,
     sparse: false,
     filters: [],
+    linked: null,
     scratch: [],
     problem: null,
   };
@@ -84,9 +86,9 @@ async function inspectRepository(
   const settings = parseSettings(await git.must(['config', '--list', '-z', '--show-scope', '--includes']));
   if (settings === null) return { ...seen, problem: 'git did not list the configuration as it should' };
   // A linked worktree has its repository's configuration, but neither its core.worktree nor its core.bare.
-  const linked = gitDir !== commonDir;
-  const workTree = (linked ? null : configuredWorkTree(settings, gitDir)) ?? holder;
-  const bare = !linked && isOn(settingOf(settings, 'core.bare'));
+  const isLinked = gitDir !== commonDir;
+  const workTree = (isLinked ? null : configuredWorkTree(settings, gitDir)) ?? holder;
+  const bare = !isLinked && isOn(settingOf(settings, 'core.bare'));
   const filters = ownFilters(settings);
   const facts: SourceFacts = {
     ...seen,
@@ -106,14 +108,15 @@ async function inspectRepository(
   const named = await headOf(git);
   if (named.problem !== null || named.head === null) return { ...facts, ...named };
   const head = named.head;
-  const [operation, dirt, submodules, lfs, scratch] = await Promise.all([
+  const [operation, dirt, submodules, lfs, linked, scratch] = await Promise.all([
     operationIn(gitDir),
     dirtOf(git, facts.src, neutral),
     submodulesOf(git, facts.src, head),
     lfsOf(git, commonDir, head),
+    linkedPath(commonDir),
     scratchBranches(git, head),
   ]);
-  return { ...facts, ...named, operation, ...dirt, submodules, lfs, scratch };
+  return { ...facts, ...named, operation, ...dirt, submodules, lfs, linked, scratch };
 }
 
 async function canonical(path: string): Promise<string> {

@@ -14,6 +14,8 @@ export interface MaterialiseInput {
   treePath: string;
   treeExists: 'yes' | 'no' | 'unknown';
   existing: IsolationRecord | null;
+  /** Who works in it is in a container, which must not write all of the repository. */
+  contained: boolean;
   /** Go into the record as they are. */
   workspace: string;
   selectorKey: string;
@@ -97,6 +99,7 @@ function refusalOf(input: MaterialiseInput): JackinError | null {
   if (facts.unborn) return refuse.unbornSource(src, facts.branch);
   if (facts.head === null) return refuse.unreadableSource(src, 'it has no commit that can be read');
   if (facts.operation !== null) return refuse.busySource(src, facts.operation);
+  if (!clone && input.contained && facts.linked !== null) return refuse.linkedRepository(mount, facts.linked);
   if (clone && facts.partial) return refuse.partialSource(mount);
   if (clone && facts.origin.state === 'unreadable') return refuse.originUnreadable(src, facts.origin.reason);
   if (facts.lfs.used && !facts.lfs.available && !input.skipLfs) return refuse.lfsMissing(src);

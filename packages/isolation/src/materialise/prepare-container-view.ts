@@ -40,6 +40,8 @@ export async function prepareContainerView(
   if (isOn(settingOf(settings, 'extensions.worktreeconfig'))) {
     const name = 'config.worktree';
     if (await place(join(common, name), (path) => writeFile(path, '', { flag: 'wx' }))) placed.add(name);
+    // Read by every git in the tree, and it goes with the registration.
+    await place(join(admin, name), (path) => writeFile(path, '', { flag: 'wx' }));
     protectedPaths.push(name);
   }
   const hooks = settingOf(settings, 'core.hookspath');

@@ -49,6 +49,18 @@ export function notARepository({ src, dst, isolation }: IsolatedMount): JackinEr
   );
 }
 
+export function linkedRepository(
+  { src, dst }: Pick<IsolatedMount, 'src' | 'dst'>,
+  path: string,
+): JackinError {
+  return refusal(
+    'SOURCE_LINKED',
+    `${word(path)} in the repository of ${word(src)} is a link, so an agent in a container with a worktree of it could replace it.`,
+    `Put what it leads to in its place, or let the agent work in a clone: --mount-isolation ${word(`${dst}=clone`)}`,
+    { src, path },
+  );
+}
+
 export function bareSource({ src, dst }: IsolatedMount): JackinError {
   return refusal(
     'SOURCE_BARE',

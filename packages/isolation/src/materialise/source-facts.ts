@@ -57,6 +57,8 @@ export interface SourceFacts {
   sparse: boolean;
   /** Filters of the repository's own configuration, which no git of ours runs. */
   filters: string[];
+  /** A file or directory of the repository that is a link although a container must not write it; null: none is. */
+  linked: string | null;
   /** Branches at or below `jackin/`, which a new branch must not collide with. */
   scratch: ScratchBranch[];
   /** What could not be looked at; null when everything could. */

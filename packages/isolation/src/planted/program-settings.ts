@@ -42,7 +42,9 @@ const CONFIG_BYTES = 64 * 1024 * 1024;
  * @returns null when it cannot be read
  */
 export async function programSettings(commonDir: string, context: GitContext): Promise<string[] | null> {
-  const [config, own] = await Promise.all(['config', 'config.worktree'].map((name) => contentOf(commonDir, name)));
+  const [config, own] = await Promise.all(
+    ['config', 'config.worktree'].map((name) => contentOf(commonDir, name)),
+  );
   // Every repository has the first; the second is the main working tree's, where there is one.
   if (config == null || own === undefined) return null;
   const git = repositoryGit('/dev/null', context);

@@ -1,13 +1,14 @@
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import type { IsolationRecord } from '@jackin/instance';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   containerMounts,
   materialise,
   prepareContainerView,
+  refuseLinkedMounts,
   removeMaterialised,
   treePathOf,
-  workdirOf,
 } from '../../src/index.ts';
 import { git, listing, makeWorld, planned, type World } from './support.ts';
 
@@ -114,14 +115,6 @@ describe('what a container gets', () => {
 });
 
 describe('places', () => {
-  test('a directory of the container is in its tree, or below its source', () => {
-    expect(workdirOf('/w/app/src', mounts, [record])).toBe(`${record.worktree_path}/src`);
-    expect(workdirOf('/w/app', mounts, [record])).toBe(record.worktree_path);
-    expect(workdirOf('/w/app/cache/x', mounts, [record])).toBe('/home/me/cache/x');
-    expect(workdirOf('/elsewhere', mounts, [record])).toBe('/elsewhere');
-    expect(workdirOf('/w/application', mounts, [record])).toBe('/w/application');
-  });
-
   test('a tree lies by kind, destination and container', () => {
     expect(treePathOf('/data/jk-1', 'worktree', '/w/app/', 'jk-1')).toBe(record.worktree_path);
     expect(treePathOf('/data/jk-1', 'clone', '/../x', 'jk-1')).toBe('/data/jk-1/git/clone/repo/x/jk-1');
@@ -129,6 +122,7 @@ describe('places', () => {
 });
 
 describe('before a container gets a repository', () => {
+  const wanted = { dst: '/workspace/app', isolation: 'worktree' as const, readonly: false };
   let world: World;
   beforeEach(() => {
     world = makeWorld();
@@ -176,6 +170,37 @@ describe('before a container gets a repository', () => {
     expect(readdirSync(gitDir)).not.toContain('hooks');
     expect(readdirSync(gitDir)).not.toContain('modules');
   });
+
+  test('its own settings are read-only where git reads them', async () => {
+    git(world.repo, 'config', 'extensions.worktreeConfig', 'true');
+    const { record: made } = await materialise(await planned(world, { src: world.repo }));
+    const own = join(world.repo, '.git/worktrees', made.registration ?? '', 'config.worktree');
+    const of = (one: IsolationRecord) =>
+      containerMounts([one], [{ ...wanted, src: world.repo }], { overrides: '/o' }).mounts.find(
+        ({ source }) => source === own,
+      );
+    expect(of(made)).toBeUndefined();
+    const prepared = await prepareContainerView(made);
+    expect(readFileSync(own, 'utf8')).toBe('');
+    expect(of(prepared)).toMatchObject({ readonly: true });
+  });
+
+  test.each(['config', 'hooks', 'info', 'modules', 'branches', 'worktrees', 'worktrees/jk-a/locked'])(
+    'a %s that has become a link is not mounted',
+    async (name) => {
+      mkdirSync(join(world.repo, '.git/branches'), { recursive: true });
+      const { record: made } = await materialise(await planned(world, { src: world.repo }));
+      const prepared = await prepareContainerView(made);
+      const { mounts: asked } = containerMounts([prepared], [{ ...wanted, src: world.repo }], {
+        overrides: '/o',
+      });
+      await expect(refuseLinkedMounts([prepared], asked)).resolves.toBeUndefined();
+      const path = join(world.repo, '.git', name.replace('jk-a', prepared.registration ?? ''));
+      renameSync(path, join(world.dir, 'moved'));
+      symlinkSync(join(world.dir, 'moved'), path);
+      await expect(refuseLinkedMounts([prepared], asked)).rejects.toMatchObject({ code: 'SOURCE_LINKED' });
+    },
+  );
 
   test('a clone needs nothing of it', async () => {
     const { record: made } = await materialise(await planned(world, { src: world.repo, isolation: 'clone' }));

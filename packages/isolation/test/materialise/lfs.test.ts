@@ -70,6 +70,7 @@ describe('a repository that keeps files with git-lfs', () => {
         existing: null,
         workspace: 'app',
         selectorKey: 'role',
+        contained: true,
         interactive: true,
         force: false,
         skipLfs: false,

@@ -59,6 +59,14 @@ describe('a source is refused', () => {
     expect(await refusalOf(world, { src: world.repo })).toBe('SOURCE_UNKNOWN');
   });
 
+  test('when hooks or the like are kept elsewhere and an agent in a container could replace the link', async () => {
+    renameSync(join(world.repo, '.git', 'hooks'), join(world.dir, 'hooks'));
+    symlinkSync(join(world.dir, 'hooks'), join(world.repo, '.git', 'hooks'));
+    expect(await refusalOf(world, { src: world.repo })).toBe('SOURCE_LINKED');
+    await planned(world, { src: world.repo }, { contained: false });
+    await planned(world, { src: world.repo, isolation: 'clone' });
+  });
+
   test('when its HEAD names a commit that is not there', async () => {
     writeFileSync(join(world.repo, '.git', 'refs', 'heads', 'main'), `${'1'.repeat(40)}\n`);
     expect(await refusalOf(world, { src: world.repo })).toBe('SOURCE_UNKNOWN');

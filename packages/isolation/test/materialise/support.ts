@@ -104,6 +104,7 @@ export async function decide(
     existing: null,
     workspace: 'app',
     selectorKey: 'role',
+    contained: true,
     interactive: true,
     force: false,
     skipLfs: false,

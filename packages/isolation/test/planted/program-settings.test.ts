@@ -73,9 +73,7 @@ describe('settings of a repository that may run programs', () => {
   test('what was there is no news, but another value of it is', async () => {
     write('[core]\n\tfsmonitor = watchman\n');
     const record = await recordNow();
-    expect(record.program_settings).toContainEqual(
-      expect.stringMatching(/^core\.fsmonitor [0-9a-f]{16}$/),
-    );
+    expect(record.program_settings).toContainEqual(expect.stringMatching(/^core\.fsmonitor [0-9a-f]{16}$/));
     write('[user]\n\tname = somebody\n');
     expect(await plantedSettings(record)).toEqual([]);
     write('[core]\n\tfsmonitor = touch marker\n');

@@ -1,6 +1,6 @@
 import { JackinError } from '@jackin/core';
 import { backendOf } from '@jackin/instance';
-import type { InstanceFacts } from '../facts.ts';
+import type { InstanceFacts, IsolatedMountFact } from '../facts.ts';
 import { isUnprovenAbsence } from './classify-exit.ts';
 import { mountDocument } from './mount-document.ts';
 
@@ -18,7 +18,9 @@ const RANK: Readonly<Record<CleanConsent, number>> = { none: 0, yes: 1, force: 2
  * that are still there and not clean.
  */
 export function requiredConsent(facts: InstanceFacts): Exclude<CleanConsent, 'none'> {
-  if (facts.manifest.status === 'purged' && !isUnprovenAbsence(facts) && !holdsWork(facts)) return 'yes';
+  if (facts.manifest.status === 'purged' && !isUnprovenAbsence(facts) && !holdsWork(facts)) {
+    return facts.isolated.some(holdsCommits) ? 'force' : 'yes';
+  }
   if (doubts(facts).length > 0) return 'named';
   return facts.isolated.some(({ verdict }) => verdict !== 'clean') ? 'force' : 'yes';
 }
@@ -26,6 +28,11 @@ export function requiredConsent(facts: InstanceFacts): Exclude<CleanConsent, 'no
 /** A tree that is there still and is not clean: what was agreed to when the clean-up began may have been another one. */
 function holdsWork({ isolated }: InstanceFacts): boolean {
   return isolated.some(({ verdict, present }) => verdict !== 'clean' && present !== 'no');
+}
+
+/** Its tree is gone, and its branch has commits: whether it was there when the clean-up began cannot be told. */
+function holdsCommits({ present, branch_commit: tip, record }: IsolatedMountFact): boolean {
+  return present === 'no' && tip != null && tip !== record?.base_commit;
 }
 
 /** What could not be looked at, in words; empty when everything was seen. */

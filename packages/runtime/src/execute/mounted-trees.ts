@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ensurePrivateDir, JackinError, readFileBounded, writeFileDurable } from '@jackin/core';
 import type { IsolationRecord, Manifest, Recipe } from '@jackin/instance';
-import { containerMounts } from '@jackin/isolation';
+import { containerMounts, refuseLinkedMounts } from '@jackin/isolation';
 import type { MountPoint } from '../backend.ts';
 import { capsuleOwner } from '../decide/container-user.ts';
 import type { StepContext } from './ports.ts';
@@ -18,7 +18,8 @@ export interface MountedTrees {
 /**
  * Where the recipe's mounts come from on this host: shared ones from their source, worktrees and clones from their
  * trees, with the pointer files git needs at its paths in the container (docs/isolation.md#worktree).
- * @throws JackinError ISOLATION_DRIFT; ISOLATION_NOT_MADE for an isolated mount without a tree: its source is never shared instead
+ * @throws JackinError ISOLATION_DRIFT; SOURCE_LINKED where a link has taken the place of what a container must not write;
+ * ISOLATION_NOT_MADE for an isolated mount without a tree: its source is never shared instead
  */
 export async function mountedTrees(context: StepContext, recipe: Recipe): Promise<MountedTrees> {
   const { ports, base } = context;
@@ -33,6 +34,7 @@ export async function mountedTrees(context: StepContext, recipe: Recipe): Promis
   const { mounts, files, env } = containerMounts(records, recipe.mounts, {
     overrides: join(dir, 'git', 'overrides'),
   });
+  if (context.plan.backend === 'docker') await refuseLinkedMounts(records, mounts);
   const { manifest } = await context.ref();
   for (const { path, content } of files) await writePointer(path, content, manifest);
   return { mounts, env };

@@ -37,11 +37,13 @@ export function planTrees(
     mounts: readonly MountSpec[];
     sources: Sources;
     force: boolean;
+    /** The agent works in a container. */
+    contained: boolean;
     workspace: string;
     role: string;
   },
 ): TreePlans {
-  const { base, mounts, sources, force, workspace, role } = input;
+  const { base, mounts, sources, force, contained, workspace, role } = input;
   const plans: MaterialisePlan[] = [];
   for (const mount of mounts) {
     const facts = sources.get(mount.dst);
@@ -60,6 +62,7 @@ export function planTrees(
       container: base,
       treePath: treePathOf(world.paths.instance(base).dir, mount.isolation, mount.dst, base),
       existing: null,
+      contained,
       interactive: world.prompts.available,
       force,
       skipLfs: skipsLfs(world.env),

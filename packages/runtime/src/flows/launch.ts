@@ -38,6 +38,7 @@ export function launchPlan(
     ...material,
     base,
     mounts,
+    contained: material.recipe.backend === 'docker',
     workspace: target.label,
     role: role.key,
   });

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { errorCode, type JackinPaths, processesWorkingIn, toJackinError } from '@jackin/core';
 import type { InstanceStore, IsolationRecord, Manifest } from '@jackin/instance';
+import { treeVerdict } from '../decide/tree-verdict.ts';
 import type { IsolatedMountFact } from '../facts.ts';
 import type { Trees } from '../trees.ts';
 import { directoryFact } from './local-facts.ts';
@@ -68,9 +69,13 @@ async function mountFact(
   }: { siblings: readonly IsolationRecord[]; instanceId: string; look: TreeLook },
 ): Promise<IsolatedMountFact> {
   const fact = { mount_dst: record.mount_dst, kind: record.isolation, path: record.worktree_path, record };
-  if (record.making === true) return neverFinished(fact, await trees.branchTip(record));
-  if (look === 'record') return { ...fact, verdict: 'unknown', reason: 'the tree has not been assessed' };
-  const [assessment, divergence, present, users, planted, tip] = await Promise.all([
+  const facts = { record, assessment: null, branchCommit: null, users: [] };
+  if (record.making === true) {
+    const branchCommit = await trees.branchTip(record);
+    return { ...fact, branch_commit: branchCommit, ...treeVerdict({ ...facts, branchCommit }) };
+  }
+  if (look === 'record') return { ...fact, ...treeVerdict(facts) };
+  const [assessment, divergence, present, users, planted, branchCommit] = await Promise.all([
     trees.assess(record, siblings),
     look === 'resume' ? trees.divergence(record) : null,
     directoryFact(record.worktree_path),
@@ -78,12 +83,8 @@ async function mountFact(
     trees.planted(record),
     trees.branchTip(record),
   ]);
-  const found = { ...fact, present, assessment, divergence, planted, branch_commit: tip };
-  const [user] = users;
-  // Whoever works there may write the next moment, so what was found proves nothing.
-  if (user === undefined) return { ...found, verdict: assessment.verdict, reason: assessment.reason };
-  const who = `process ${user.pid} (${user.name}) works in it`;
-  return { ...found, verdict: 'unknown', reason: `${who}; found: ${assessment.reason}` };
+  const found = { ...fact, present, assessment, divergence, planted, branch_commit: branchCommit };
+  return { ...found, ...treeVerdict({ record, assessment, branchCommit, users }) };
 }
 
 async function inTurn<T, R>(items: readonly T[], each: (item: T) => Promise<R>): Promise<R[]> {
@@ -91,23 +92,6 @@ async function inTurn<T, R>(items: readonly T[], each: (item: T) => Promise<R>):
   for (const item of items) results.push(await each(item));
   return results;
 }
-
-/** A branch that is not where it was made says that somebody has worked all the same. */
-function neverFinished(
-  fact: Pick<IsolatedMountFact, 'mount_dst' | 'kind' | 'path'> & { record: IsolationRecord },
-  tip: string | null,
-): IsolatedMountFact {
-  const moved = tip !== null && tip !== fact.record.base_commit;
-  const seen = { ...fact, branch_commit: tip };
-  if (!moved) return { ...seen, verdict: 'clean', reason: NEVER_FINISHED };
-  return {
-    ...seen,
-    verdict: 'unknown',
-    reason: 'its launch was interrupted, and its branch has moved since',
-  };
-}
-
-const NEVER_FINISHED = 'its launch was interrupted before it was finished; no agent has worked in it';
 
 /** Trees that lie where worktrees and clones do (docs/storage.md), though nothing records them. */
 async function unrecordedTrees(dataDir: string): Promise<IsolatedMountFact[]> {

@@ -105,6 +105,7 @@ describe('the look that justified it', () => {
 });
 
 describe('consent', () => {
+  const treeGone = { ...mount('unknown'), present: 'no', record: { base_commit: 'base' } };
   test.each([
     ['yes', {}],
     ['yes', { isolated: [mount('clean')] }],
@@ -116,6 +117,9 @@ describe('consent', () => {
     ['named', { observation: { sidecar: { state: 'unreachable', reason: '500' } } }],
     ['named', { engine_matches: 'unknown', observation: GONE }],
     ['yes', { manifest: { status: 'purged' }, isolated: [{ ...mount('unknown'), present: 'no' }] }],
+    ['yes', { manifest: { status: 'purged' }, isolated: [{ ...treeGone, branch_commit: 'base' }] }],
+    ['yes', { manifest: { status: 'purged' }, isolated: [{ ...treeGone, branch_commit: null }] }],
+    ['force', { manifest: { status: 'purged' }, isolated: [{ ...treeGone, branch_commit: 'more' }] }],
     // What was agreed to when the clean-up began may have been another tree.
     ['named', { manifest: { status: 'purged' }, isolated: [mount('unknown')] }],
     ['force', { manifest: { status: 'purged' }, isolated: [{ ...mount('dirty'), present: 'yes' }] }],
