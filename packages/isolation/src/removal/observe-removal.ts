@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { IsolationRecord } from '@jackin/instance';
 import { branchOf } from '../materialise/branch-of.ts';
-import { lockReason, namesOf, registrationsOf, strangeFileOf } from '../materialise/registration.ts';
+import { lockReason, namesOf, registrationsOf } from '../materialise/registration.ts';
 import { type GitContext, repositoryGit } from '../materialise/repository-git.ts';
 import { findSource, look, presence } from '../materialise/source-directory.ts';
 import type { RemovalFacts } from './plan-removal.ts';
@@ -9,7 +9,7 @@ import type { RemovalFacts } from './plan-removal.ts';
 /** @throws JackinError `GIT_MISSING`; the signal's reason when aborted */
 export async function observeRemoval(record: IsolationRecord, context: GitContext): Promise<RemovalFacts> {
   const tree = await presence(record.worktree_path);
-  const nothing = { tree, registration: null, branch: null, others: false, common_dir: null, strange: false };
+  const nothing = { tree, registration: null, branch: null, others: false, common_dir: null };
   if (record.isolation === 'clone') return { ...nothing, repository: 'no' };
   // A record of an older program names only the source.
   const found = record.git_common_dir === undefined ? await findSource(record.original_src) : null;
@@ -25,15 +25,12 @@ export async function observeRemoval(record: IsolationRecord, context: GitContex
     const all = await registrationsOf(common);
     const places = await namesOf(record.worktree_path);
     const own = all.find(({ points_to }) => points_to !== null && places.includes(points_to)) ?? null;
-    // Git would read it before anything else: without it, it can be asked.
-    const strange = own !== null && (await strangeFileOf(own)) !== null;
     return {
       tree,
       common_dir: common,
       repository: 'yes',
       registration: own === null ? null : { name: own.name, locked: own.locked },
-      branch: strange ? null : await branchOf(git, record.scratch_branch, own, record.worktree_path),
-      strange,
+      branch: await branchOf(git, record.scratch_branch, own, record.worktree_path),
       others: all.some((entry) => entry !== own && entry.locked?.startsWith(lockReason('')) === true),
     };
   } catch (error) {

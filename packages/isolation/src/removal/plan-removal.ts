@@ -11,8 +11,6 @@ export interface RemovalFacts {
   repository: 'yes' | 'no' | 'unknown';
   /** The one that points to the tree. */
   registration: { name: string; locked: string | null } | null;
-  /** Its registration holds something git must not be made to read; the branch is looked at when it is gone. */
-  strange: boolean;
   /** Ours, if it is there. */
   branch: { commit: string; checked_out: string | null } | null;
   /** Another worktree of this program is registered there, whose container may need what was placed. */

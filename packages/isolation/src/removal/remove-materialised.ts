@@ -35,13 +35,7 @@ export async function removeMaterialised(
   const home = treeHome(record);
   const facts = await observeRemoval(record, options);
   const plan = planRemoval(record, facts, options.branchTip ?? null);
-  const removal = await executeRemoval(plan, record, home, options);
-  if (!facts.strange) return removal;
-  const rest = await removeMaterialised(record, options);
-  return {
-    removed: [...removal.removed, ...rest.removed],
-    notices: [...removal.notices, ...rest.notices],
-  };
+  return await executeRemoval(plan, record, home, options);
 }
 
 async function executeRemoval(

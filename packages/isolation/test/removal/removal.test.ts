@@ -104,6 +104,26 @@ describe('removing a worktree', () => {
     expect(existsSync(join(tree, 'late'))).toBe(true);
   });
 
+  test.each(['HEAD', 'commondir', 'index', 'config.worktree'])(
+    'waits for no pipe that is the %s of its registration, and looks at the branch before anything goes',
+    async (name) => {
+      const { record, tree } = await worktree();
+      commit(tree, 'late');
+      const tip = git(tree, 'rev-parse', 'HEAD');
+      const admin = join(world.repo, '.git/worktrees', record.registration ?? '');
+      rmSync(join(admin, name), { force: true });
+      execFileSync('mkfifo', [join(admin, name)]);
+      await expect(removeMaterialised(record, { branchTip: record.base_commit })).rejects.toMatchObject({
+        code: 'STATE_CHANGED',
+      });
+      expect(existsSync(join(tree, 'late'))).toBe(true);
+      expect(existsSync(admin)).toBe(true);
+      await removeMaterialised(record, { branchTip: tip });
+      expect([existsSync(tree), existsSync(admin)]).toEqual([false, false]);
+      expect(branches()).toEqual(['main']);
+    },
+  );
+
   test('never follows a link out of the tree', async () => {
     const { record, tree } = await worktree();
     write(join(world.dir, 'outside', 'precious'), 'x');
