@@ -18,17 +18,18 @@ export async function branchOf(
   const ref = `refs/heads/${name}`;
   const commit = await refTip(git, ref);
   if (commit === null) return null;
-  const trees = await checkedOut(await commonDirectoryOf(git.gitDir), ref);
+  const all = await checkouts(await commonDirectoryOf(git.gitDir));
+  const trees = all.filter((one) => one.ref === ref).map((one) => one.tree);
   const other = trees.find((path) => path !== tree && join(path, '.git') !== own?.points_to);
   const checked_out = other ?? (trees.length > 0 ? tree : null);
   return { commit, checked_out };
 }
 
 /**
- * The trees that have this ref checked out; git lets somebody who insists do so more than once. Read here: a git that
- * lists worktrees waits for a pipe in any of their registrations.
+ * The trees of a repository with the ref each has checked out; git lets somebody who insists do so more than once. Read
+ * here: a git that lists worktrees waits for a pipe in any of their registrations.
  */
-async function checkedOut(commonDir: string, ref: string): Promise<string[]> {
+export async function checkouts(commonDir: string): Promise<{ ref: string; tree: string }[]> {
   const all = await registrationsOf(commonDir);
   const main = basename(commonDir) === '.git' ? dirname(commonDir) : commonDir;
   const places = [
@@ -41,7 +42,8 @@ async function checkedOut(commonDir: string, ref: string): Promise<string[]> {
   const found = await Promise.all(
     places.map(async ({ head, tree }) => {
       const text = await readFileBounded(head, { maxBytes: HEAD_BYTES }).catch(() => null);
-      return text?.toString('utf8').trim() === `ref: ${ref}` ? [tree] : [];
+      const ref = /^ref: (.+?)\s*$/.exec(text?.toString('utf8') ?? '')?.[1];
+      return ref === undefined ? [] : [{ ref, tree }];
     }),
   );
   return found.flat();

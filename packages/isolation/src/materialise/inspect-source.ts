@@ -114,7 +114,7 @@ async function inspectRepository(
     submodulesOf(git, facts.src, head),
     lfsOf(git, commonDir, head),
     linkedPath(commonDir),
-    scratchBranches(git, head),
+    scratchBranches(git, head, commonDir),
   ]);
   return { ...facts, ...named, operation, ...dirt, submodules, lfs, linked, scratch };
 }

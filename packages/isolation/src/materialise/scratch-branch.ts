@@ -1,4 +1,5 @@
-import { line, type RepositoryGit, records } from './repository-git.ts';
+import { checkouts } from './branch-of.ts';
+import { line, type RepositoryGit } from './repository-git.ts';
 import type { ScratchBranch } from './source-facts.ts';
 
 export const SCRATCH_PREFIX = 'jackin/scratch/';
@@ -33,25 +34,28 @@ export function chooseScratch(container: string, existing: readonly ScratchBranc
   return { state: 'taken', by: `${SCRATCH_PREFIX}${container}` };
 }
 
-/** The branches at or below `jackin`, and whether they have commits that `base` does not. */
-export async function scratchBranches(git: RepositoryGit, base: string): Promise<ScratchBranch[]> {
+/**
+ * The branches at or below `jackin`, and whether they have commits that `base` does not.
+ * @param commonDir of the same repository
+ */
+export async function scratchBranches(
+  git: RepositoryGit,
+  base: string,
+  commonDir: string,
+): Promise<ScratchBranch[]> {
   const under = 'refs/heads/jackin';
-  // A path may hold a newline, so NUL ends each field and the newline each record begins with is dropped.
-  const format = '--format=%(refname)%00%(objectname)%00%(worktreepath)%00';
-  const fields = records(await git.must(['for-each-ref', format, under]));
-  if (fields.length === 0) return [];
+  const listed = line(await git.must(['for-each-ref', '--format=%(objectname) %(refname)', under]));
+  if (listed === '') return [];
   const contained = line(await git.must(['for-each-ref', `--merged=${base}`, '--format=%(refname)', under]));
   const merged = new Set(contained.split('\n'));
-  const branches: ScratchBranch[] = [];
-  for (let at = 0; at + 2 < fields.length; at += 3) {
-    const [first = '', commit = '', worktree = ''] = fields.slice(at, at + 3);
-    const ref = first.replace(/^\n/, '');
-    branches.push({
+  const trees = new Map((await checkouts(commonDir)).map(({ ref, tree }) => [ref, tree]));
+  return listed.split('\n').map((entry) => {
+    const [commit = '', ref = ''] = entry.split(' ');
+    return {
       name: ref.slice('refs/heads/'.length),
       commit,
-      checked_out: worktree === '' ? null : worktree,
+      checked_out: trees.get(ref) ?? null,
       own_commits: !merged.has(ref),
-    });
-  }
-  return branches;
+    };
+  });
 }
