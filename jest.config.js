@@ -30,6 +30,9 @@ export default {
     rootDir: dir,
   })),
   testTimeout: 30_000,
+  testSequencer: './tools/test/sequencer.js',
   // Many tests wait for processes rather than compute.
   maxWorkers: 3,
+  // Starting a process takes the longer the larger the one is that starts it, and workers grow with every suite.
+  workerIdleMemoryLimit: '128MB',
 };

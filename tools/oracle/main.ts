@@ -1,8 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
+import type { HistoryResult } from './history.ts';
 import { addTo, emptyTally, keptAlthoughSafe, summary, type Tally } from './report.ts';
-import { startHistories } from './run.ts';
+import { type Histories, startHistories } from './run.ts';
 import { jackinSessions } from './session.ts';
+import type { TreeKind } from './world.ts';
 
 const USAGE = `npm run fuzz:exit -- [--histories N] [--seed N] [--workers N]
 
@@ -12,6 +14,7 @@ gone that was nowhere else. Ends with 1 when something is. A seed alone makes it
   --histories N   how many (default 5000)
   --seed N        the first seed; the others follow (default: random, printed)
   --workers N     how many at the same time (default: one per processor)
+  --json          each history as a line of JSON
 `;
 
 const REPORT_EVERY = 500;
@@ -26,6 +29,7 @@ async function main(): Promise<number> {
       histories: { type: 'string', default: '5000' },
       seed: { type: 'string', default: String(Math.floor(Math.random() * 0x7fffffff)) },
       workers: { type: 'string', default: String(availableParallelism()) },
+      json: { type: 'boolean', default: false },
       help: { type: 'boolean' },
     },
   });
@@ -40,7 +44,8 @@ async function main(): Promise<number> {
     (values.help ? process.stdout : process.stderr).write(USAGE);
     return values.help ? 0 : 2;
   }
-  process.stdout.write(`${histories} histories from seed ${seed}, ${workers} at a time\n`);
+  const tell = (text: string) => void (values.json || process.stdout.write(text));
+  tell(`${histories} histories from seed ${seed}, ${workers} at a time\n`);
   const tally = emptyTally();
   const started = performance.now();
   let next = 0;
@@ -49,30 +54,33 @@ async function main(): Promise<number> {
     while (next < histories) {
       const number = seed + next;
       next += 1;
-      await one(runner.run, number, tally);
-      if (tally.histories % REPORT_EVERY === 0)
-        process.stdout.write(`${summary(tally, performance.now() - started)}\n`);
+      const result = await one(runner.run, number, tally);
+      if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+      if (tally.histories % REPORT_EVERY === 0) tell(`${summary(tally, performance.now() - started)}\n`);
     }
   };
   await Promise.all(Array.from({ length: workers }, work));
-  process.stdout.write(`${summary(tally, performance.now() - started)}\n${keptAlthoughSafe(tally)}`);
+  tell(`${summary(tally, performance.now() - started)}\n${keptAlthoughSafe(tally)}`);
   return tally.losses === 0 && tally.failures === 0 ? 0 : 1;
 }
 
-async function one(run: ReturnType<typeof startHistories>['run'], seed: number, tally: Tally): Promise<void> {
+type Judged = HistoryResult | { seed: number; kind: TreeKind; failed: string };
+
+async function one(run: Histories['run'], seed: number, tally: Tally): Promise<Judged> {
   const kind = seed % 2 === 0 ? 'worktree' : 'clone';
   try {
     const result = await run(seed, { kind, ...sessions });
     addTo(tally, result);
     if (result.losses.length > 0) {
-      process.stdout.write(
+      process.stderr.write(
         `LOSS seed ${seed} (${kind}): ${result.losses.join(', ')}\n  ${result.steps.join('; ')}\n`,
       );
     }
+    return result;
   } catch (error) {
     tally.failures += 1;
-    process.stdout.write(
-      `FAILED seed ${seed} (${kind}): ${error instanceof Error ? error.message : String(error)}\n`,
-    );
+    const failed = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`FAILED seed ${seed} (${kind}): ${failed}\n`);
+    return { seed, kind, failed };
   }
 }

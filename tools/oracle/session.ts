@@ -78,6 +78,7 @@ async function openSession(
     treePath: treePathOf(paths.instance(base).dir, kind, '/workspace/app', base),
     treeExists: 'no',
     existing: null,
+    contained: false,
     workspace: 'app',
     selectorKey: 'shell',
     interactive: false,

@@ -1,14 +1,31 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type { HistoryResult } from '../../oracle/history.ts';
-import { startHistories } from '../../oracle/run.ts';
-import { jackinSessions } from '../../oracle/session.ts';
 
-/** Histories of these seeds, worktrees and clones in turns, each the session of a jackin that ends it. */
-export async function fuzz(seeds: readonly number[]): Promise<HistoryResult[]> {
-  await using runner = startHistories();
-  const sessions = jackinSessions();
-  const results: HistoryResult[] = [];
-  for (const seed of seeds) {
-    results.push(await runner.run(seed, { kind: seed % 2 === 0 ? 'worktree' : 'clone', ...sessions }));
+const MAIN = fileURLToPath(new URL('../../oracle/main.ts', import.meta.url));
+const BYTES = 256 * 1024 * 1024;
+
+/**
+ * Histories of the seeds from `first`, worktrees and clones in turns, each the session of a jackin that ends it. In a
+ * process of its own, as `npm run fuzz:exit` makes them: starting a git takes several times as long from a test runner.
+ */
+export async function fuzz(first: number, count: number): Promise<HistoryResult[]> {
+  const args = ['--histories', String(count), '--seed', String(first), '--workers', '1', '--json'];
+  const { promise, resolve } = Promise.withResolvers<{ stdout: string; stderr: string }>();
+  execFile(
+    process.execPath,
+    ['--conditions=@jackin/source', '--disable-warning=ExperimentalWarning', MAIN, ...args],
+    { maxBuffer: BYTES },
+    (_error, stdout, stderr) => resolve({ stdout, stderr }),
+  );
+  const { stdout, stderr } = await promise;
+  const results = stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line));
+  const failed = results.find((result) => 'failed' in result);
+  if (failed !== undefined || results.length !== count) {
+    throw new Error(`${results.length} of ${count} histories; ${failed?.failed ?? stderr}`);
   }
   return results;
 }

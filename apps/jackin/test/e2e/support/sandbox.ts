@@ -11,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { removeStaleCgroups } from '@jackin/capsule';
 import { findProcessesByEnv, type ProcessIdentity, processState } from '@jackin/core';
 
 /** The bundled binary: what an operator runs. JACKIN_TEST_BUNDLE names another bundle directory beside it. */
@@ -142,16 +143,19 @@ export function createSandbox(options: { root?: string; project?: string } = {})
     writeConfig: (toml) => writeFileSync(join(config, 'config.toml'), toml),
     traces: (instance) => tracesOf(state, instance),
     dispose: async () => {
-      const marks = [
-        ['JACKIN_HOME_DIR', state],
-        ...instanceIds(state).map((id) => ['JACKIN_INSTANCE', id]),
-      ] as [string, string][];
+      const ids = instanceIds(state);
+      const marks = [['JACKIN_HOME_DIR', state], ...ids.map((id) => ['JACKIN_INSTANCE', id])] as [
+        string,
+        string,
+      ][];
       for (const [name, value] of marks) {
         const found = await findProcessesByEnv(name, value);
         for (const one of found) if ((await processState(one)) === 'alive') killQuietly(one.pid);
         // Until it is dead it may still make files in what is removed next.
         for (const one of found) await eventually(`${one.pid} is dead`, () => isDead(one));
       }
+      // The kernel keeps them for good, and every clean-up has to look at them.
+      for (const id of ids) removeStaleCgroups(id);
       rmSync(root, { recursive: true, force: true });
     },
   };
