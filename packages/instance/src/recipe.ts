@@ -40,6 +40,8 @@ export const recipeSchema = z.looseObject({
   run: z.looseObject({
     network: z.string().nullish(),
     user: z.string().nullish(),
+    /** Who that is on the host, where user ids in the container are others. */
+    host_user: z.string().nullish(),
     security_profile: z.string().nullish(),
     limits: z
       .looseObject({

@@ -3,7 +3,15 @@ import type { Manifest, Recipe } from '@jackin/instance';
 
 /** The engine itself. "Not reachable" and "another engine" are answers, never exceptions. */
 export type EngineFact =
-  | { state: 'reachable'; endpoint: string; id: string | null; run: string | null; boot_id: string | null }
+  | {
+      state: 'reachable';
+      endpoint: string;
+      id: string | null;
+      run: string | null;
+      boot_id: string | null;
+      /** User ids in its containers are others outside: root is whoever runs the engine. */
+      rootless?: boolean | undefined;
+    }
   | { state: 'unreachable'; endpoint: string; reason: string };
 
 /**

@@ -1,5 +1,5 @@
 import { JackinError, type Owner } from '@jackin/core';
-import type { Manifest } from '@jackin/instance';
+import type { Manifest, Recipe } from '@jackin/instance';
 
 /** Who an instance runs as when its sources belong to root and its agent refuses to be root. */
 const UNPRIVILEGED: Owner = { uid: 1000, gid: 1000 };
@@ -10,20 +10,32 @@ export interface ContainerUserInput {
   agent: { id: string; refusesRoot: boolean };
   /** Who runs jackin: only root can give files to somebody else. */
   host: Owner;
+  /** In a container of the engine root is `host`, and every other user is nobody's outside. */
+  rootless: boolean;
 }
 
-export type ContainerUser = { outcome: 'user'; owner: Owner } | { outcome: 'refused'; error: JackinError };
+export type ContainerUser =
+  /** `outside`: who that is on the host, where it is another number. */
+  { outcome: 'user'; owner: Owner; outside?: Owner } | { outcome: 'refused'; error: JackinError };
 
 /**
  * The user of a container (docs/architecture.md#user): the owner of the first mount's source, so that what the agent
  * writes there belongs to whom it should. An agent that refuses root runs as 1000:1000 instead; trees of the
  * instance's own are given to that user, a shared source is not.
+ * On a rootless engine it is root, the one user there that is somebody outside: who runs jackin.
  * Refuses with ROOT_SOURCE (a shared source of root's for such an agent) or USER_MISMATCH (a source of somebody else,
- * and jackin is not root and cannot hand over the instance's home).
+ * and jackin is not root and cannot hand over the instance's home) or ROOTLESS_AGENT.
  */
-export function decideContainerUser({ mounts, agent, host }: ContainerUserInput): ContainerUser {
+export function decideContainerUser(input: ContainerUserInput): ContainerUser {
+  const { mounts, agent, host } = input;
   const [first] = mounts;
   const wanted = first?.owner ?? host;
+  // Root of the machine is not who runs a rootless engine.
+  if (input.rootless && host.uid !== 0) {
+    if (wanted.uid !== host.uid) return refused(mismatch(first?.src ?? '', wanted, host));
+    if (agent.refusesRoot) return refused(rootlessAgent(agent.id));
+    return { outcome: 'user', owner: { uid: 0, gid: 0 }, outside: host };
+  }
   const owner = wanted.uid === 0 && agent.refusesRoot ? UNPRIVILEGED : wanted;
   // A clone is the instance's own; a worktree is committed to in its repository.
   const closed = mounts.find(({ isolation, owner: of }) => isolation !== 'clone' && of.uid === 0);
@@ -39,13 +51,31 @@ export function userText({ uid, gid }: Owner): string {
 
 /** The other way round: whom the directories of an instance belong to; undefined: the user of this process. */
 export function capsuleOwner({ recipe }: Pick<Manifest, 'recipe'>): Owner | undefined {
-  const found = /^(\d{1,10}):(\d{1,10})$/.exec(recipe?.run.user ?? '');
-  if (recipe?.backend !== 'docker' || found === null) return undefined;
-  return { uid: Number(found[1]), gid: Number(found[2]) };
+  if (recipe?.backend !== 'docker') return undefined;
+  return ownerIn(recipe.run.host_user ?? recipe.run.user);
+}
+
+/** Who it is in the container; undefined: the user of this process. */
+export function containerUser(recipe: Recipe | undefined): Owner | undefined {
+  return recipe?.backend === 'docker' ? ownerIn(recipe.run.user) : undefined;
+}
+
+function ownerIn(text: string | null | undefined): Owner | undefined {
+  const found = /^(\d{1,10}):(\d{1,10})$/.exec(text ?? '');
+  return found === null ? undefined : { uid: Number(found[1]), gid: Number(found[2]) };
 }
 
 function refused(error: JackinError): ContainerUser {
   return { outcome: 'refused', error };
+}
+
+function rootlessAgent(agent: string): JackinError {
+  return new JackinError({
+    code: 'ROOTLESS_AGENT',
+    message: `The agent ${agent} refuses to run as root, and on a rootless engine nobody else in a container can write your files`,
+    hint: 'Use the engine of the machine (DOCKER_HOST or the docker context), run it with --backend standalone, or choose another agent with --agent',
+    details: { agent },
+  });
 }
 
 function rootSource(agent: string, src: string): JackinError {

@@ -3,7 +3,7 @@ import type { Backend, ImageOrigin, StartContext } from '../backend.ts';
 import { engineFor, findContainer } from './acting.ts';
 import { namesOfListed } from './api.ts';
 import { containerConfig } from './container-config.ts';
-import { userOf } from './container-user.ts';
+import { ownerOf, userOf } from './container-user.ts';
 import { createContainer, isNameConflict } from './create-container.ts';
 import { type EngineClient, withSignal } from './engine.ts';
 import { engineArch } from './engine-arch.ts';
@@ -36,7 +36,7 @@ export async function createResources(
   }
   const network = ownNetwork(await listNetworks(engine, signal), ref);
   const user = userOf(recipe);
-  for (const dir of [dirs.home, dirs.state]) await ensurePrivateDir(dir, user);
+  for (const dir of [dirs.home, dirs.state]) await ensurePrivateDir(dir, ownerOf(recipe));
   if (selected.state === 'ours') {
     // `start` sees to its network: a new one of the same name would not help it.
     const { ImageID: imageId, Id: id } = selected.container;

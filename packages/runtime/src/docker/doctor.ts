@@ -2,6 +2,7 @@ import { describeFileSystem, toJackinError } from '@jackin/core';
 import type { Finding } from '../backend.ts';
 import type { EngineInfo } from './api.ts';
 import type { Choice } from './connect.ts';
+import { isRootless } from './facts.ts';
 import { engineInfo, listNetworks, look } from './lists.ts';
 import { engineFactOf } from './observe.ts';
 import type { DockerDeps } from './options.ts';
@@ -68,8 +69,6 @@ async function engineFindings(choice: Choice, signal: AbortSignal): Promise<Find
 
 /** In: what the engine says about itself. */
 export function infoFindings(info: EngineInfo, seen: { run: string | null; local: boolean }): Finding[] {
-  const options = info.SecurityOptions ?? [];
-  const rootless = options.some((option) => option.includes('name=rootless') || option === 'rootless');
   const name = info.OperatingSystem ?? 'an unnamed system';
   const findings: Finding[] = [
     {
@@ -97,13 +96,13 @@ export function infoFindings(info: EngineInfo, seen: { run: string | null; local
         }
       : { check: 'docker.run', severity: 'ok', message: 'restarts of the engine can be told' },
   ];
-  if (rootless) {
+  if (isRootless(info)) {
     findings.push({
       check: 'docker.rootless',
       severity: 'warning',
       message:
-        'the engine is rootless: user ids in a container are others outside of it, and files of a session may belong to them',
-      hint: 'Use the engine of the machine if a session cannot write to the project.',
+        'the engine is rootless: a session runs as root there, which is you outside, and agents that refuse root cannot be started',
+      hint: 'Use the engine of the machine for those agents.',
     });
   }
   if (!seen.local) {

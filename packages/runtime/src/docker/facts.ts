@@ -124,7 +124,13 @@ export function engineFact(input: {
     id: stableIdOf(info),
     run: isPodman(info) ? bootId : runOf(networks),
     boot_id: bootId,
+    ...(isRootless(info) ? { rootless: true } : {}),
   };
+}
+
+/** The engine runs as a user of the machine, in a user namespace. */
+export function isRootless({ SecurityOptions: options }: EngineInfo): boolean {
+  return (options ?? []).some((option) => option === 'rootless' || option.includes('name=rootless'));
 }
 
 /** Podman makes up another id at each call. */

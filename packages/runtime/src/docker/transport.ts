@@ -5,7 +5,7 @@ import { errorCode, JackinError } from '@jackin/core';
 import type { CapsuleEndpoint, InstanceRef } from '../backend.ts';
 import { engineFor, requireContainer } from './acting.ts';
 import { INSIDE } from './container-config.ts';
-import { userOf } from './container-user.ts';
+import { ownerOf, userOf } from './container-user.ts';
 import { withSignal } from './engine.ts';
 import { engineWords, statusOf } from './errors.ts';
 import { createFrameReader } from './frames.ts';
@@ -29,7 +29,7 @@ export function capsuleEndpoint(deps: DockerDeps, ref: InstanceRef): CapsuleEndp
       signal.throwIfAborted();
       if (!direct) return openProxy(deps, ref, signal);
       try {
-        const expectedUid = userOf(ref.manifest.recipe).uid;
+        const expectedUid = ownerOf(ref.manifest.recipe).uid;
         return await openTrustedSocket(socket, { expectedUid })(signal);
       } catch (error) {
         signal.throwIfAborted();

@@ -9,18 +9,22 @@ import { describeImage, type ImageDescription } from '../docker/images/plan-imag
 /**
  * What a container adds to a recipe: the image its role and user make, known before any engine is asked, and who it
  * runs as (docs/status-and-causes.md#launch).
- * @throws JackinError what the role is refused for (docs/errors.md#roles), ROOT_SOURCE, USER_MISMATCH
+ * @throws JackinError what the role is refused for (docs/errors.md#roles), ROOT_SOURCE, USER_MISMATCH, ROOTLESS_AGENT
  */
 export async function dockerRecipe(input: {
   role: ResolvedRole;
   agent: AgentDefinition;
   mounts: readonly MountSpec[];
-}): Promise<Pick<Recipe, 'image_tag' | 'role' | 'base' | 'build'> & { user: string }> {
-  const { role, agent, mounts } = input;
+  rootless: boolean;
+}): Promise<
+  Pick<Recipe, 'image_tag' | 'role' | 'base' | 'build'> & Pick<Recipe['run'], 'user' | 'host_user'>
+> {
+  const { role, agent, mounts, rootless } = input;
   const user = decideContainerUser({
     mounts: await Promise.all(mounts.map(async (mount) => ({ ...mount, owner: await ownerOf(mount.src) }))),
     agent,
     host: { uid: process.getuid?.() ?? 1000, gid: process.getgid?.() ?? 1000 },
+    rootless,
   });
   if (user.outcome === 'refused') throw user.error;
   const image = await describeRole(role, user.owner);
@@ -34,6 +38,7 @@ export async function dockerRecipe(input: {
     ...(image.base_ref === null ? {} : { base: { ref: image.base_ref } }),
     build: { args: {}, context_hash: image.context_hash },
     user: userText(user.owner),
+    ...(user.outside === undefined ? {} : { host_user: userText(user.outside) }),
   };
 }
 

@@ -11,6 +11,7 @@ import {
 } from '@jackin/config';
 import { JackinError } from '@jackin/core';
 import { type Recipe, workdirFingerprint } from '@jackin/instance';
+import type { EngineFact } from '../backend.ts';
 import type { LaunchTarget } from '../decide/candidates.ts';
 import type { LoadRequest } from './api.ts';
 import { dockerRecipe } from './docker-recipe.ts';
@@ -34,7 +35,7 @@ export interface PreparedLaunch {
   launchTarget: LaunchTarget;
   backend: Recipe['backend'];
   /** What a new session is made of. Asked for only when one is: a resumed session has its own, whatever became of the role. */
-  make(): Promise<LaunchMaterial>;
+  make(engine: EngineFact): Promise<LaunchMaterial>;
   /** The command as it was meant, for hints; a resumed session takes no flag of its recipe. */
   invocation: string;
   startNew: string;
@@ -76,9 +77,14 @@ export async function prepareLaunch(world: World, request: LoadRequest): Promise
   // A process on this machine starts where the project really is.
   const workdir = backend === 'standalone' ? target.hostDir : target.workdir;
   const shell = backend === 'docker' ? CONTAINER_SHELL : world.env.SHELL;
-  const ofBackend = async (opened: ResolvedRole) =>
+  const ofBackend = async (opened: ResolvedRole, engine: EngineFact) =>
     backend === 'docker'
-      ? dockerRecipe({ role: opened, agent, mounts })
+      ? dockerRecipe({
+          role: opened,
+          agent,
+          mounts,
+          rootless: 'rootless' in engine && engine.rootless === true,
+        })
       : { user: null, image_tag: backend, role: recordedRole(opened.source) };
   const common = {
     mounts: mounts.map((mount) => ({ ...mount })),
@@ -101,14 +107,14 @@ export async function prepareLaunch(world: World, request: LoadRequest): Promise
       agent: agent.id,
     },
     backend,
-    async make() {
+    async make(engine) {
       const opened = await role.open();
       const { source, manifest } = opened;
       const can = agentsOf(opened, backend);
       requireSupported(agent, { key: role.key, agents: can });
-      const { user, ...image } = await ofBackend(opened);
+      const { user, host_user, ...image } = { host_user: undefined, ...(await ofBackend(opened, engine)) };
       const sources = await inspectSources(world, mounts);
-      const run = { limits, ...(user === null ? {} : { user }) };
+      const run = { limits, ...(user == null ? {} : { user }), ...(host_user == null ? {} : { host_user }) };
       const [git, ref] = source.kind === 'git' ? [source.git, source.branch] : [null, null];
       return {
         recipe: { version: 1, backend, ...image, ...common, run },

@@ -11,7 +11,7 @@ import type { LaunchMaterial, PreparedLaunch } from './launch-request.ts';
 import { planTrees, workdirInTrees } from './launch-trees.ts';
 import { withInstanceLock } from './locking.ts';
 import { prepareSession } from './prepare-session.ts';
-import { requireEngine } from './require-engine.ts';
+import { requireEngine, seeEngine } from './require-engine.ts';
 import { undoneOrTold } from './undone-or-told.ts';
 import { GRACE_MS, type World } from './world.ts';
 
@@ -78,8 +78,9 @@ export async function launch(
   prepared: PreparedLaunch,
   onRecorded: () => void = () => undefined,
 ): Promise<Launched> {
-  const material = await prepared.make();
-  const engine = await requireEngine(world, prepared.backend);
+  const engine = await seeEngine(world, prepared.backend);
+  const material = await prepared.make(engine);
+  requireEngine(engine, prepared.backend);
   await removeDeadLocks(world);
   for (let attempt = 1; ; attempt += 1) {
     const { plan, notices } = launchPlan(world, prepared, material, engine);

@@ -9,6 +9,7 @@ import { launch, launchPlan } from './launch.ts';
 import { type PreparedLaunch, prepareLaunch } from './launch-request.ts';
 import { takeTargetLock } from './locking.ts';
 import { reconcile } from './reconcile.ts';
+import { seeEngine } from './require-engine.ts';
 import { previewRestore, restoreInstance } from './restore.ts';
 import { namedInstance } from './select.ts';
 import { finishSession } from './stop.ts';
@@ -48,7 +49,9 @@ async function preview(world: World, request: LoadRequest, prepared: PreparedLau
   if (choice.action !== 'resume') {
     return {
       kind: 'plan',
-      document: { plan: launchPlan(world, prepared, await prepared.make()).plan },
+      document: {
+        plan: launchPlan(world, prepared, await prepared.make(await seeEngine(world, prepared.backend))).plan,
+      },
       exitCode: 0,
     };
   }

@@ -5,15 +5,18 @@ import type { World } from './world.ts';
 
 const LOOK_MS = 10_000;
 
+/** The engine a launch would live on, as it is now. */
+export async function seeEngine(world: World, kind: Backend['kind']): Promise<EngineFact> {
+  const limitMs = world.bounds?.backendMs ?? LOOK_MS;
+  return (await takeInventory(kind, world.backendOf.get(kind), [], limitMs)).engine;
+}
+
 /**
  * A launch asks for its engine before it makes anything, so that an engine that is not there leaves no trace.
- * @returns the engine it will live on
  * @throws JackinError ENGINE_UNREACHABLE with what was tried
  */
-export async function requireEngine(world: World, kind: Backend['kind']): Promise<EngineFact> {
-  const limitMs = world.bounds?.backendMs ?? LOOK_MS;
-  const { engine } = await takeInventory(kind, world.backendOf.get(kind), [], limitMs);
-  if (engine.state === 'reachable') return engine;
+export function requireEngine(engine: EngineFact, kind: Backend['kind']): void {
+  if (engine.state === 'reachable') return;
   const other =
     kind === 'docker' ? ', or run the agent as a process of this machine: --backend standalone' : '';
   throw new JackinError({

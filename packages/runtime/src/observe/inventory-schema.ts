@@ -12,6 +12,7 @@ export const engineFactSchema: z.ZodType<EngineFact> = z.discriminatedUnion('sta
     id: z.string().nullable(),
     run: z.string().nullable(),
     boot_id: z.string().nullable(),
+    rootless: z.boolean().optional(),
   }),
   z.object({ state: z.literal('unreachable'), endpoint: z.string(), reason: z.string() }),
 ]);

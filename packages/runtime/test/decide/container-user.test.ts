@@ -1,5 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ContainerUserInput, capsuleOwner, decideContainerUser, userText } from '../../src/index.ts';
+import {
+  type ContainerUserInput,
+  capsuleOwner,
+  containerUser,
+  decideContainerUser,
+  userText,
+} from '../../src/index.ts';
 
 const root = { uid: 0, gid: 0 };
 const me = { uid: 1001, gid: 100 };
@@ -9,7 +15,7 @@ const clone = (owner: typeof root, src = '/tree') => ({ src, isolation: 'clone' 
 const shell = { id: 'shell', refusesRoot: false };
 const claude = { id: 'claude', refusesRoot: true };
 
-const ROWS: [string, ContainerUserInput, string][] = [
+const ROWS: [string, Omit<ContainerUserInput, 'rootless'>, string][] = [
   ['my own directory', { mounts: [shared(me)], agent: claude, host: me }, '1001:100'],
   [
     "root's directory, an agent that may be root",
@@ -61,12 +67,44 @@ const ROWS: [string, ContainerUserInput, string][] = [
 
 describe('the user of a container', () => {
   test.each(ROWS)('%s', (_title, input, expected) => {
-    const decided = decideContainerUser(input);
+    const decided = decideContainerUser({ ...input, rootless: false });
     const told = decided.outcome === 'user' ? userText(decided.owner) : decided.error.code;
     expect(told).toBe(expected);
     if (decided.outcome !== 'refused') return;
     expect(decided.error.message).toMatch(/\/(src|etc) belongs to/);
     expect(decided.error.hint).toContain('chown -R');
+  });
+
+  test.each([
+    [
+      'my directory: root there, which is me',
+      { mounts: [shared(me)], agent: shell, host: me },
+      '0:0 is 1001:100',
+    ],
+    ['no mount at all', { mounts: [], agent: shell, host: me }, '0:0 is 1001:100'],
+    ['an agent that refuses root', { mounts: [shared(me)], agent: claude, host: me }, 'ROOTLESS_AGENT'],
+    ["somebody's directory", { mounts: [shared(other)], agent: shell, host: me }, 'USER_MISMATCH'],
+    ["root's directory", { mounts: [clone(root)], agent: shell, host: me }, 'USER_MISMATCH'],
+    ["somebody's directory, jackin is root", { mounts: [shared(me)], agent: claude, host: root }, '1001:100'],
+  ] as [string, Omit<ContainerUserInput, 'rootless'>, string][])(
+    'on a rootless engine: %s',
+    (_title, input, expected) => {
+      const decided = decideContainerUser({ ...input, rootless: true });
+      const told =
+        decided.outcome === 'refused'
+          ? decided.error.code
+          : [decided.owner, ...(decided.outside === undefined ? [] : [decided.outside])]
+              .map(userText)
+              .join(' is ');
+      expect(told).toBe(expected);
+    },
+  );
+
+  test('the directories of an instance belong to who its user is outside', () => {
+    const run = { user: '0:0', host_user: '1001:100', limits: {} };
+    const rootless = { recipe: { backend: 'docker', run } } as unknown as Parameters<typeof capsuleOwner>[0];
+    expect(capsuleOwner(rootless)).toEqual(me);
+    expect(containerUser(rootless.recipe)).toEqual(root);
   });
 
   const recipe = (user: string | null, backend: 'docker' | 'standalone' = 'docker') =>
