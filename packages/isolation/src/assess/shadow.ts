@@ -6,6 +6,7 @@ import { deflateSync } from 'node:zlib';
 import type { RepositoryConfig } from './config.ts';
 import type { Repository } from './git-directory.ts';
 import { countedEntries } from './index-file.ts';
+import { ownPrefix, removeLeftBehind } from './left-behind.ts';
 import type { AssessLimits } from './limits.ts';
 import { list, readBelow, readRegular } from './read.ts';
 
@@ -18,9 +19,14 @@ export interface Shadow {
   remove(): void;
 }
 
+/** What others left is looked for once. */
+let swept = false;
+
 /** An empty one, enough for a process that needs no repository. */
 export function makeShadow(): Shadow {
-  const dir = mkdtempSync(join(tmpdir(), 'jackin-assess-'));
+  if (!swept) removeLeftBehind();
+  swept = true;
+  const dir = mkdtempSync(join(tmpdir(), ownPrefix()));
   for (const part of ['objects/info', 'refs', 'info']) mkdirSync(join(dir, part), { recursive: true });
   writeFileSync(join(dir, 'HEAD'), 'ref: refs/heads/jackin\n');
   writeFileSync(join(dir, 'config'), '[core]\n\trepositoryformatversion = 0\n');
