@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { chown, mkdir, mkdtemp, readlink, writeFile } from 'node:fs/promises';
@@ -48,7 +48,7 @@ export async function startRootless(): Promise<RootlessEngine> {
   const dir = await mkdtemp(join(await temporary(), 'jk-rl-'));
   await mkdir(join(dir, 'run'));
   for (const place of [dir, join(dir, 'run')]) await chown(place, USER.uid, USER.gid);
-  const child = await startInside(dir);
+  const child = startOutside(dir);
   const docker = new Docker({ socketPath: join(dir, 'run/docker.sock') });
   const dispose = async (): Promise<void> => {
     const gone = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null;
@@ -59,6 +59,7 @@ export async function startRootless(): Promise<RootlessEngine> {
     await removeAll(dir);
   };
   try {
+    await letIn(child);
     await answers(docker, dir);
     await importBase(docker, tar);
   } catch (error) {
@@ -74,7 +75,8 @@ const AS_USER = [`--reuid=${USER.uid}`, `--regid=${USER.gid}`, '--clear-groups']
 const OUTER =
   'read _; exec unshare -m -n -p -f --kill-child --mount-proc -- sh -c \'mount -t tmpfs tmpfs /run && exec "$0" "$@"\' "$0" "$@"';
 
-async function startInside(dir: string) {
+/** It waits for `letIn`. */
+function startOutside(dir: string): ChildProcess {
   const log = openSync(join(dir, 'log'), 'a');
   const engine = [
     find('dockerd') ?? 'dockerd',
@@ -93,12 +95,15 @@ async function startInside(dir: string) {
     }),
   });
   closeSync(log);
+  return child;
+}
+
+async function letIn(child: ChildProcess): Promise<void> {
   await inOwnNamespace(child.pid as number);
   for (const [map, outside] of Object.entries({ uid_map: USER.uid, gid_map: USER.gid })) {
     await writeFile(`/proc/${child.pid}/${map}`, `0 ${outside} 1\n1 ${FIRST} ${COUNT}\n`);
   }
   child.stdin?.end('\n');
-  return child;
 }
 
 async function inOwnNamespace(pid: number): Promise<void> {

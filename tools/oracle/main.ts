@@ -6,13 +6,13 @@ import { type Histories, startHistories } from './run.ts';
 import { jackinSessions } from './session.ts';
 import type { TreeKind } from './world.ts';
 
-const USAGE = `npm run fuzz:exit -- [--histories N] [--seed N] [--workers N]
+const USAGE = `npm run fuzz:exit -- [--histories N] [--seed N] [--workers N] [--json]
 
 Makes random histories with real git, lets the exit decide about each tree, and has the oracle look whether anything is
 gone that was nowhere else. Ends with 1 when something is. A seed alone makes its history again: --histories 1 --seed N.
 
   --histories N   how many (default 5000)
-  --seed N        the first seed; the others follow (default: random, printed)
+  --seed N        the first seed; the others follow (default: random; each history says its own)
   --workers N     how many at the same time (default: one per processor)
   --json          each history as a line of JSON
 `;

@@ -12,4 +12,4 @@ test('75 known histories end without a loss, and neither everything nor nothing 
   expect(safe).toBeGreaterThanOrEqual(HISTORIES * 0.3);
   expect(safe).toBeLessThanOrEqual(HISTORIES * 0.7);
   expect(cleaned).toBeGreaterThanOrEqual(safe * 0.8);
-}, 600_000);
+}, 1_500_000);

@@ -22,8 +22,8 @@ export const isolationRecordSchema = z.looseObject({
   making: z.boolean().optional(),
   /** A worktree's name in the `worktrees/` of its repository. */
   registration: z.string().optional(),
-  /** Settings of its repository that run programs, as they were when it was made: `key digest`. */
-  program_settings: z.array(z.string()).optional(),
+  /** Settings of its repository that may run programs, as they were when it was made: `key digest`. */
+  settings_at_launch: z.array(z.string()).optional(),
   /** In the repository's directory, what a container may not write; relative. */
   protected_paths: z.array(z.string()).optional(),
   /** Of these, the empty ones that were made so that a container cannot. */

@@ -46,7 +46,7 @@ export interface IsolatedMountFact {
   divergence?: Divergence | null;
   /** Where the branch made for a worktree is; null: there is none. Absent: not looked at. */
   branch_commit?: string | null;
-  /** Settings of its repository that run programs and were not there when it was made. */
+  /** Settings of its repository that may run programs and were not there when it was made. */
   planted?: readonly string[];
   /** Null or absent: nothing records the tree. */
   record?: IsolationRecord | null;

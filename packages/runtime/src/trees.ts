@@ -27,7 +27,7 @@ export interface Trees {
   assess(record: IsolationRecord, siblings: readonly IsolationRecord[]): Promise<Assessment>;
   /** Where the branch made for a worktree is; null when there is none, or it cannot be seen. */
   branchTip(record: IsolationRecord): Promise<string | null>;
-  /** Keys of settings of its repository that run programs and were not there when it was made. */
+  /** Keys of settings of its repository that may run programs and were not there when it was made. */
   planted(record: IsolationRecord): Promise<string[]>;
   /** What became of the repository it was made from. */
   divergence(record: IsolationRecord): Promise<Divergence>;

@@ -3,6 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { HistoryResult } from '../../oracle/history.ts';
 
 const MAIN = fileURLToPath(new URL('../../oracle/main.ts', import.meta.url));
+/** Below what a test of it has. */
+const LIMIT_MS = 1_490_000;
 const BYTES = 256 * 1024 * 1024;
 
 /**
@@ -15,7 +17,7 @@ export async function fuzz(first: number, count: number): Promise<HistoryResult[
   execFile(
     process.execPath,
     ['--conditions=@jackin/source', '--disable-warning=ExperimentalWarning', MAIN, ...args],
-    { maxBuffer: BYTES },
+    { maxBuffer: BYTES, timeout: LIMIT_MS, killSignal: 'SIGKILL' },
     (_error, stdout, stderr) => resolve({ stdout, stderr }),
   );
   const { stdout, stderr } = await promise;

@@ -40,7 +40,7 @@ suite('on a rootless engine', () => {
     cpSync(process.execPath, join(app, 'node'));
     owned(app);
   });
-  afterAll(() => engine.dispose());
+  afterAll(() => engine?.dispose());
 
   beforeEach(() => {
     count += 1;

@@ -125,6 +125,8 @@ function pointedRepository(tree: string, dotGit: string, options: OpenOptions): 
       // In this order: what is not to be looked at is not read either.
       if (!isExpected(commonDir, expected) || !isAllowed(commonDir, around)) continue;
       if (!pointsBack(gitDir, commonDir, tree, views)) continue;
+      if (look(join(commonDir, 'commondir')) !== null)
+        throw new Doubt(`${printable(commonDir)} leads outside (commondir)`);
       return { tree, gitDir, commonDir, kind: 'worktree', needsWorktreeSetting: false };
     }
     if (expected !== undefined || !isGitDirectory(gitDir) || look(join(gitDir, 'commondir')) !== null)

@@ -16,6 +16,7 @@ import { findSource, look } from './source-directory.ts';
 import type { SourceFacts } from './source-facts.ts';
 import {
   configuredWorkTree,
+  hooksWithin,
   isOn,
   originOf,
   ownFilters,
@@ -113,7 +114,7 @@ async function inspectRepository(
     dirtOf(git, facts.src, neutral),
     submodulesOf(git, facts.src, head),
     lfsOf(git, commonDir, head),
-    linkedPath(commonDir),
+    linkedPath(commonDir, hooksWithin(commonDir, facts.src, settings)),
     scratchBranches(git, head, commonDir),
   ]);
   return { ...facts, ...named, operation, ...dirt, submodules, lfs, linked, scratch };

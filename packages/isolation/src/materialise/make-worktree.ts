@@ -25,7 +25,7 @@ export interface Made {
     refs_at_launch: Record<string, string>;
     git_common_dir?: string;
     registration?: string;
-    program_settings?: string[];
+    settings_at_launch?: string[];
   };
   notices: string[];
 }
@@ -60,7 +60,7 @@ export async function makeWorktree(plan: MaterialisePlan, context: GitContext, u
   const registration = await registrationOf(commonDir, tree);
   const head = registration === null ? null : await headOf(registration.path, context, tree);
   if (registration === null || head !== base) throw notAsPlanned(plan, head);
-  const programs = await programSettings(commonDir, context);
+  const settings = await programSettings(commonDir, context);
   const notices = await embedSubmodules(
     {
       source: plan.src,
@@ -77,7 +77,8 @@ export async function makeWorktree(plan: MaterialisePlan, context: GitContext, u
       refs_at_launch: await refsAtLaunch(git),
       git_common_dir: commonDir,
       registration: registration.name,
-      ...(programs === null ? {} : { program_settings: programs }),
+      // Of a configuration that could not be read nothing is known, so everything in it is new.
+      settings_at_launch: settings ?? [],
     },
     notices,
   };

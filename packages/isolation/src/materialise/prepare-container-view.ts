@@ -1,15 +1,14 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { join, relative, resolve, sep } from 'node:path';
+import { join } from 'node:path';
 import { errorCode, fileSystemError } from '@jackin/core';
 import type { IsolationRecord } from '@jackin/instance';
 import { lockReason, registrationsOf } from './registration.ts';
 import { type GitContext, repositoryGit } from './repository-git.ts';
 import { look } from './source-directory.ts';
-import { isOn, parseSettings, settingOf } from './source-settings.ts';
+import { hooksWithin, isOn, parseSettings, settingOf } from './source-settings.ts';
 
-const PLACED = ['hooks', 'info', 'modules'];
-/** Old ways to name a remote, and what else is read if it is there. */
-const IF_THERE = ['branches', 'remotes'];
+/** The last two are old ways to name a remote. */
+const PLACED = ['hooks', 'info', 'modules', 'branches', 'remotes'];
 
 /**
  * What must be true of the repository before a container gets it: everything it may not write is there, because what is
@@ -44,10 +43,7 @@ export async function prepareContainerView(
     await place(join(admin, name), (path) => writeFile(path, '', { flag: 'wx' }));
     protectedPaths.push(name);
   }
-  const hooks = settingOf(settings, 'core.hookspath');
-  const own = hooks === null ? '' : relative(common, resolve(record.original_src, hooks));
-  const extra = own === '' || own === '..' || own.startsWith(`..${sep}`) ? [] : [own];
-  for (const name of [...IF_THERE, ...extra]) {
+  for (const name of hooksWithin(common, record.original_src, settings)) {
     const there = (await look(join(common, name))) !== null;
     if (there && !protectedPaths.includes(name)) protectedPaths.push(name);
   }

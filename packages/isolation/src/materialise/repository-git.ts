@@ -1,5 +1,6 @@
 import { type GitOptions, gitWords, hardenedGit, JackinError, type RunResult, succeeded } from '@jackin/core';
 import type { GitRunner } from '../git-runner.ts';
+import { refuseRedirection } from './source-directory.ts';
 
 /** What every function here that runs git takes. */
 export interface GitContext {
@@ -13,6 +14,7 @@ export interface GitContext {
 /** Git on one repository, with this package's bounds. */
 export interface RepositoryGit {
   readonly gitDir: string;
+  /** @throws JackinError `GIT_DIRECTORY_REDIRECTED`, and what running git throws */
   run(args: readonly string[], more?: Partial<GitOptions>): Promise<RunResult>;
   /** As `run`; whatever is not a success is an error. @throws JackinError `GIT_FAILED` */
   must(args: readonly string[], more?: Partial<GitOptions>): Promise<Buffer>;
@@ -31,8 +33,9 @@ export function repositoryGit(
   trusted: readonly string[] = [],
 ): RepositoryGit {
   const runner = context.git ?? hardenedGit;
-  const run: RepositoryGit['run'] = (args, more = {}) =>
-    runner(args, {
+  const run: RepositoryGit['run'] = async (args, more = {}) => {
+    await refuseRedirection(gitDir);
+    return await runner(args, {
       gitDir,
       timeoutMs: LOOK_MS,
       maxOutputBytes: MAX_OUTPUT_BYTES,
@@ -41,6 +44,7 @@ export function repositoryGit(
       trusted: [gitDir, ...trusted],
       ...more,
     });
+  };
   return {
     gitDir,
     run,

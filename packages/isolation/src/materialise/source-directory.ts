@@ -1,6 +1,6 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { errorCode, readFileBounded, toJackinError } from '@jackin/core';
+import { basename, dirname, join, resolve } from 'node:path';
+import { errorCode, JackinError, readFileBounded, toJackinError } from '@jackin/core';
 
 /** Where a directory's repository is, found without asking git, which would answer for any repository above. */
 export interface SourceDirectory {
@@ -44,7 +44,10 @@ export async function gitDirectoryAt(directory: string): Promise<string | null> 
   const stats = await look(dotGit);
   if (stats?.isDirectory() === true || stats?.isSymbolicLink() === true) {
     const real = await realpath(dotGit);
-    if (await looksLikeGitDirectory(real)) return real;
+    if (await looksLikeGitDirectory(real)) {
+      await refuseRedirection(real);
+      return real;
+    }
   } else if (stats?.isFile() === true) {
     return await followPointer(dotGit);
   }
@@ -89,6 +92,22 @@ export async function look(path: string) {
   return await lstat(path).catch((error: unknown) => {
     if (isAbsence(error)) return null;
     throw error;
+  });
+}
+
+/**
+ * Only a registration names another directory as the common one. In that of a repository it makes every git read its
+ * configuration and hooks elsewhere, and an agent in a container can write it.
+ * @throws JackinError `GIT_DIRECTORY_REDIRECTED`
+ */
+export async function refuseRedirection(commonDir: string): Promise<void> {
+  const path = join(commonDir, 'commondir');
+  if (basename(dirname(commonDir)) === 'worktrees' || (await look(path)) === null) return;
+  throw new JackinError({
+    code: 'GIT_DIRECTORY_REDIRECTED',
+    message: `${JSON.stringify(path)} makes every git in that repository read its configuration and hooks from another place, and nobody's git writes it`,
+    hint: `Use no git there before you have looked at it and removed it: cat ${JSON.stringify(path)}`,
+    details: { path },
   });
 }
 

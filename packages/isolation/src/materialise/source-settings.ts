@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { publicAddress, rewrittenAddress } from './origin-address.ts';
 import type { OriginFact } from './source-facts.ts';
 
@@ -38,6 +38,15 @@ export function isOn(value: string | null): boolean {
 export function configuredWorkTree(settings: readonly Setting[], gitDir: string): string | null {
   const value = settings.findLast(({ scope, key }) => ours(scope) && key === 'core.worktree')?.value ?? null;
   return value === null ? null : resolve(gitDir, value);
+}
+
+/** Where `core.hooksPath` puts the hooks below the common directory, as a path from there; empty when it does not. */
+export function hooksWithin(commonDir: string, src: string, settings: readonly Setting[]): string[] {
+  // Not what a git of ours is told.
+  const configured = settings.filter(({ scope }) => scope !== 'command');
+  const hooks = settingOf(configured, 'core.hookspath');
+  const path = hooks === null ? '' : relative(commonDir, resolve(src, hooks));
+  return path === '' || path === '..' || path.startsWith(`..${sep}`) ? [] : [path];
 }
 
 /** @param base what a relative address is relative to */

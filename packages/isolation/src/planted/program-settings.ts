@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { readFileBounded, succeeded } from '@jackin/core';
 import type { IsolationRecord } from '@jackin/instance';
+import { dangerIn } from '../materialise/registration-settings.ts';
 import { type GitContext, repositoryGit } from '../materialise/repository-git.ts';
+import { look } from '../materialise/source-directory.ts';
 
 /**
  * Settings that change what git says or where it looks on a remote, and run nothing. Every other one counts: the list
@@ -27,12 +29,19 @@ const HARMLESS = [
   /^(pull|rebase)\.(abbreviatecommands|autosquash|autostash|ff|rebase|stat|updaterefs)$/,
   /^push\.(autosetupremote|default|followtags|recursesubmodules)$/,
   /^remote\.pushdefault$/,
-  /^remote\..*\.(fetch|followremotehead|mirror|partialclonefilter|promisor|prune|prunetags|push|pushurl|skip\w+|tagopt|url)$/s,
+  /^remote\..*\.(fetch|followremotehead|partialclonefilter|promisor|prune|prunetags|push|pushurl|skip\w+|tagopt|url)$/s,
   /^submodule\.(active|fetchjobs|propagatebranches|recurse)$/,
   /^submodule\..*\.(active|branch|fetchrecursesubmodules|ignore|shallow|url)$/s,
 ];
-/** Of these the value names a place, which may be a program's: `ext::sh -c …`. */
-const ADDRESS = /^(remote\.(pushdefault|.*\.(push)?url)|branch\..*\.(push)?remote|submodule\..*\.url)$/s;
+/** Of these the value names a place. A program may be meant (`ext::…`), or a repository that brings its own hooks. */
+const ADDRESS = /^(remote\..*\.(push)?url|submodule\..*\.url)$/s;
+const ELSEWHERE = /^((https?|ssh|git|git\+ssh|ssh\+git):\/\/[^-]|[\w.-]+@[\w.-]+:(?!:))/;
+/** A remote by its name, or the repository itself. */
+const REMOTE = /^(remote\.pushdefault|branch\..*\.(push)?remote)$/s;
+const NAMED = /^(\.|[\w][\w.-]*)$/;
+/** What is fetched is written there: over a branch, it would be lost. */
+const FETCH = /^remote\..*\.fetch$/s;
+const TRACKING = /^\+?[^:]*(:refs\/(remotes|tags)\/[^:]*)?$/;
 
 const CONFIG_BYTES = 64 * 1024 * 1024;
 
@@ -74,14 +83,25 @@ async function contentOf(commonDir: string, name: string): Promise<Buffer | null
  * from then on it may be the agent that wrote them.
  */
 export async function plantedSettings(record: IsolationRecord, context: GitContext = {}): Promise<string[]> {
-  const { git_common_dir: common, program_settings: known } = record;
+  const { git_common_dir: common, settings_at_launch: known, registration } = record;
   if (common === undefined || known === undefined) return [];
+  if ((await look(join(common, 'commondir'))) !== null) return ['commondir: all of it is read elsewhere'];
   const now = await programSettings(common, context);
   if (now === null) return ['the configuration cannot be read'];
-  return now.filter((entry) => !known.includes(entry)).map((entry) => entry.slice(0, entry.lastIndexOf(' ')));
+  const fresh = now.filter((entry) => !known.includes(entry));
+  const danger =
+    registration === undefined
+      ? null
+      : await dangerIn({ path: join(common, 'worktrees', registration) }, context);
+  return [
+    ...fresh.map((entry) => entry.slice(0, entry.lastIndexOf(' '))),
+    ...(danger === null ? [] : [danger]),
+  ];
 }
 
 function isHarmless(key: string, value: string): boolean {
   if (!HARMLESS.some((pattern) => pattern.test(key))) return false;
-  return !ADDRESS.test(key) || !(value.includes('::') || value.startsWith('-'));
+  if (ADDRESS.test(key)) return ELSEWHERE.test(value);
+  if (REMOTE.test(key)) return NAMED.test(value);
+  return !FETCH.test(key) || TRACKING.test(value);
 }

@@ -122,6 +122,7 @@ describe('places', () => {
 });
 
 describe('before a container gets a repository', () => {
+  const PLACED = ['hooks', 'info', 'modules', 'branches', 'remotes'];
   const wanted = { dst: '/workspace/app', isolation: 'worktree' as const, readonly: false };
   let world: World;
   beforeEach(() => {
@@ -141,8 +142,8 @@ describe('before a container gets a repository', () => {
     const first = await prepareContainerView(made.record);
     const prepared = await prepareContainerView(first);
     expect(prepared).toEqual(first);
-    expect(prepared.protected_paths).toEqual(['config', 'hooks', 'info', 'modules', 'config.worktree']);
-    expect(prepared.placed_paths).toEqual(['hooks', 'info', 'modules', 'config.worktree']);
+    expect(prepared.protected_paths).toEqual(['config', ...PLACED, 'config.worktree']);
+    expect(prepared.placed_paths).toEqual([...PLACED, 'config.worktree']);
     for (const { source } of containerMounts(
       [prepared],
       [{ src: world.repo, dst: '/workspace/app', isolation: 'worktree', readonly: false }],
@@ -169,6 +170,13 @@ describe('before a container gets a repository', () => {
     await removeMaterialised(second);
     expect(readdirSync(gitDir)).not.toContain('hooks');
     expect(readdirSync(gitDir)).not.toContain('modules');
+  });
+
+  test("a directory of hooks of its own is not the container's to write", async () => {
+    git(world.repo, 'config', 'core.hooksPath', '.git/mine');
+    mkdirSync(join(world.repo, '.git/mine'));
+    const { record: made } = await materialise(await planned(world, { src: world.repo }));
+    expect((await prepareContainerView(made)).protected_paths).toContain('mine');
   });
 
   test('its own settings are read-only where git reads them', async () => {
@@ -198,6 +206,10 @@ describe('before a container gets a repository', () => {
       const path = join(world.repo, '.git', name.replace('jk-a', prepared.registration ?? ''));
       renameSync(path, join(world.dir, 'moved'));
       symlinkSync(join(world.dir, 'moved'), path);
+      await expect(refuseLinkedMounts([prepared], asked)).rejects.toMatchObject({ code: 'SOURCE_LINKED' });
+      // Also one that leads nowhere this process can see.
+      rmSync(path);
+      symlinkSync(join(world.dir, 'missing'), path);
       await expect(refuseLinkedMounts([prepared], asked)).rejects.toMatchObject({ code: 'SOURCE_LINKED' });
     },
   );

@@ -1,7 +1,14 @@
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { inspectSource, materialise } from '../../src/index.ts';
+import {
+  assessRecord,
+  inspectSource,
+  materialise,
+  observeSource,
+  prepareContainerView,
+  removeMaterialised,
+} from '../../src/index.ts';
 import { commit, decide, git, makeWorld, planned, refusalOf, type World, write } from './support.ts';
 
 let world: World;
@@ -65,6 +72,36 @@ describe('a source is refused', () => {
     expect(await refusalOf(world, { src: world.repo })).toBe('SOURCE_LINKED');
     await planned(world, { src: world.repo }, { contained: false });
     await planned(world, { src: world.repo, isolation: 'clone' });
+  });
+
+  test('when its directory of hooks is below it and a link', async () => {
+    git(world.repo, 'config', 'core.hooksPath', '.git/shared/hooks');
+    symlinkSync(world.dir, join(world.repo, '.git', 'shared'));
+    expect(await refusalOf(world, { src: world.repo })).toBe('SOURCE_LINKED');
+  });
+
+  test('when a commondir file makes git read its configuration elsewhere, and no git is run there', async () => {
+    const marker = join(world.dir, 'marker');
+    const evil = join(world.repo, '.git/evil');
+    cpSync(join(world.repo, '.git'), join(world.dir, 'copy'), { recursive: true });
+    cpSync(join(world.dir, 'copy'), evil, { recursive: true });
+    writeFileSync(join(evil, 'config'), `[core]\n\tfsmonitor = touch ${marker}\n`);
+    const { record } = await materialise(await planned(world, { src: world.repo }));
+    writeFileSync(join(world.repo, '.git/commondir'), 'evil\n');
+    // The proof that it is one: git itself runs what was planted.
+    git(world.repo, 'status');
+    expect(existsSync(marker)).toBe(true);
+    rmSync(marker);
+    expect(await refusalOf(world, { src: world.repo })).toBe('SOURCE_UNKNOWN');
+    expect(await assessRecord(record)).toMatchObject({
+      verdict: 'unknown',
+      reason: expect.stringContaining('commondir'),
+    });
+    expect((await observeSource(record)).state).toBe('unknown');
+    await expect(prepareContainerView(record)).rejects.toMatchObject({ code: 'GIT_DIRECTORY_REDIRECTED' });
+    await expect(removeMaterialised(record)).rejects.toMatchObject({ code: 'REPOSITORY_UNKNOWN' });
+    expect(existsSync(record.worktree_path)).toBe(true);
+    expect(existsSync(marker)).toBe(false);
   });
 
   test('when its HEAD names a commit that is not there', async () => {

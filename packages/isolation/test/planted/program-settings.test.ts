@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { IsolationRecord } from '@jackin/instance';
@@ -18,7 +18,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 const write = (text: string) => appendFileSync(join(common, 'config'), text);
 const recordNow = async (): Promise<IsolationRecord> =>
-  ({ git_common_dir: common, program_settings: await programSettings(common, {}) }) as IsolationRecord;
+  ({ git_common_dir: common, settings_at_launch: await programSettings(common, {}) }) as IsolationRecord;
 
 describe('settings of a repository that may run programs', () => {
   test.each([
@@ -45,6 +45,12 @@ describe('settings of a repository that may run programs', () => {
     ['[branch "main"]\n\tremote = ext::sh -c touch% marker\n', 'branch.main.remote'],
     ['[branch "main"]\n\tmergeOptions = -S\n', 'branch.main.mergeoptions'],
     ['[remote]\n\tpushDefault = --upload-pack=touch\n', 'remote.pushdefault'],
+    ['[remote "origin"]\n\tpushurl = /agent/evil.git\n', 'remote.origin.pushurl'],
+    ['[remote "origin"]\n\turl = ../evil.git\n', 'remote.origin.url'],
+    ['[remote "origin"]\n\turl = ssh://-oProxyCommand=touch/x\n', 'remote.origin.url'],
+    ['[remote "origin"]\n\tfetch = +refs/heads/*:refs/heads/*\n', 'remote.origin.fetch'],
+    ['[remote "origin"]\n\tmirror = true\n', 'remote.origin.mirror'],
+    ['[branch "main"]\n\tpushRemote = /agent/evil.git\n', 'branch.main.pushremote'],
     ['[gpg "ssh"]\n\tdefaultKeyCommand = touch marker\n', 'gpg.ssh.defaultkeycommand'],
     ['[gc]\n\trecentObjectsHook = touch marker\n', 'gc.recentobjectshook'],
     ['[lfs "customtransfer.x"]\n\tpath = touch\n', 'lfs.customtransfer.x.path'],
@@ -60,6 +66,8 @@ describe('settings of a repository that may run programs', () => {
 
   test.each([
     '[remote "fork.of"]\n\turl = git@example.test:a/b\n\tfetch = +refs/heads/*:refs/remotes/fork/*\n',
+    '[remote "up"]\n\turl = https://example.test/a.git\n\tpushurl = ssh://git@example.test/a.git\n\tfetch = +refs/pull/*/head:refs/remotes/up/pr/*\n',
+    '[branch "local"]\n\tremote = .\n\tmerge = refs/heads/main\n',
     '[branch "topic"]\n\tremote = origin\n\tmerge = refs/heads/topic\n\tvscode-merge-base = origin/main\n',
     '[submodule "lib"]\n\tactive = true\n\turl = https://example.test/lib\n',
     '[user]\n\temail = a@example.test\n[commit]\n\tgpgSign = true\n[pull]\n\trebase = true\n',
@@ -73,7 +81,7 @@ describe('settings of a repository that may run programs', () => {
   test('what was there is no news, but another value of it is', async () => {
     write('[core]\n\tfsmonitor = watchman\n');
     const record = await recordNow();
-    expect(record.program_settings).toContainEqual(expect.stringMatching(/^core\.fsmonitor [0-9a-f]{16}$/));
+    expect(record.settings_at_launch).toContainEqual(expect.stringMatching(/^core\.fsmonitor [0-9a-f]{16}$/));
     write('[user]\n\tname = somebody\n');
     expect(await plantedSettings(record)).toEqual([]);
     write('[core]\n\tfsmonitor = touch marker\n');
@@ -87,6 +95,20 @@ describe('settings of a repository that may run programs', () => {
     rmSync(join(common, 'config.worktree'));
     symlinkSync('/dev/zero', join(common, 'config.worktree'));
     expect(await plantedSettings(record)).toEqual(['the configuration cannot be read']);
+  });
+
+  test('a file that makes git read all of it elsewhere is named', async () => {
+    const record = await recordNow();
+    writeFileSync(join(common, 'commondir'), 'evil\n');
+    expect(await plantedSettings(record)).toEqual([expect.stringContaining('commondir')]);
+  });
+
+  test('what is planted in the own registration is named, whether or not git reads it by now', async () => {
+    const record = { ...(await recordNow()), registration: 'tree' } as IsolationRecord;
+    mkdirSync(join(common, 'worktrees/tree'), { recursive: true });
+    expect(await plantedSettings(record)).toEqual([]);
+    writeFileSync(join(common, 'worktrees/tree/config.worktree'), '[core]\n\tfsmonitor = touch marker\n');
+    expect(await plantedSettings(record)).toEqual([expect.stringContaining('core.fsmonitor')]);
   });
 
   test('a record from before says nothing, but a configuration nobody can read is named', async () => {

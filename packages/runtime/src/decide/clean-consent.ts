@@ -73,7 +73,10 @@ export function refuseWithoutConsent(facts: InstanceFacts, consent: CleanConsent
     throw new JackinError({
       code: 'WORK_AT_RISK',
       message: `${base} has unfinished work in ${lost.map(({ mount_dst, reason }) => `${mount_dst} (${reason})`).join(', ')}`,
-      hint: `Resume it with \`jackin resume ${id}\`, or lose the work with \`jackin purge ${id} --force\`.`,
+      hint:
+        facts.manifest.status === 'purged'
+          ? finishIt(facts, lost)
+          : `Resume it with \`jackin resume ${id}\`, or lose the work with \`jackin purge ${id} --force\`.`,
       details: { mounts: lost.map(mountDocument) },
       exitCode: 3,
     });
@@ -84,4 +87,14 @@ export function refuseWithoutConsent(facts: InstanceFacts, consent: CleanConsent
     hint: `Confirm it with \`jackin purge ${id} --yes\`.`,
     exitCode: 3,
   });
+}
+
+/** A clean-up that has begun cannot be resumed: what is left is a tree, or the branch of one. */
+function finishIt({ instance_id: id }: InstanceFacts, lost: readonly IsolatedMountFact[]): string {
+  const looks = lost.map(({ path, present, record }) =>
+    present === 'no' && record
+      ? `git -C ${JSON.stringify(record.original_src)} log ${record.scratch_branch}`
+      : `git -C ${JSON.stringify(path)} status`,
+  );
+  return `Its clean-up had begun. Look at what is left (${looks.join('; ')}), save it elsewhere, or lose it with \`jackin purge ${id} --force\`.`;
 }

@@ -24,14 +24,15 @@ export type ContainerUser =
  * instance's own are given to that user, a shared source is not.
  * On a rootless engine it is root, the one user there that is somebody outside: who runs jackin.
  * Refuses with ROOT_SOURCE (a shared source of root's for such an agent) or USER_MISMATCH (a source of somebody else,
- * and jackin is not root and cannot hand over the instance's home) or ROOTLESS_AGENT.
+ * and jackin is not root and cannot hand over the instance's home) ROOTLESS_AGENT, or ROOTLESS_ENGINE (jackin
+ * is root, and whose engine it is cannot be told).
  */
 export function decideContainerUser(input: ContainerUserInput): ContainerUser {
   const { mounts, agent, host } = input;
   const [first] = mounts;
   const wanted = first?.owner ?? host;
-  // Root of the machine is not who runs a rootless engine.
-  if (input.rootless && host.uid !== 0) {
+  if (input.rootless) {
+    if (host.uid === 0) return refused(rootlessRoot());
     if (wanted.uid !== host.uid) return refused(mismatch(first?.src ?? '', wanted, host));
     if (agent.refusesRoot) return refused(rootlessAgent(agent.id));
     return { outcome: 'user', owner: { uid: 0, gid: 0 }, outside: host };
@@ -67,6 +68,16 @@ function ownerIn(text: string | null | undefined): Owner | undefined {
 
 function refused(error: JackinError): ContainerUser {
   return { outcome: 'refused', error };
+}
+
+function rootlessRoot(): JackinError {
+  return new JackinError({
+    code: 'ROOTLESS_ENGINE',
+    message:
+      'You are root, and the engine belongs to another user: in its containers nobody is root of this machine',
+    hint: 'Run jackin as the user whose engine it is, or use the engine of the machine (DOCKER_HOST or the docker context).',
+    details: {},
+  });
 }
 
 function rootlessAgent(agent: string): JackinError {

@@ -10,7 +10,7 @@ export interface MountDocument {
   reason: string;
   /** Null: nobody could look, or nobody looked for this document (`status` without `--detail`). */
   evidence: Evidence | null;
-  /** Settings of its repository that run programs and were not there when the tree was made. */
+  /** Settings of its repository that may run programs and were not there when the tree was made. */
   planted: string[];
   /** What the repository has become since; only where a resume is about. */
   divergence: Divergence | null;

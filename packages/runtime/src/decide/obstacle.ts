@@ -34,6 +34,7 @@ export function obstacle(
       details: { endpoint: engine.endpoint, instance_endpoint: home },
     });
   }
+  if (facts.manifest.recipe?.run.host_user != null && engine.rootless !== true) return notRootless(facts);
   if (container.state === 'foreign') {
     return new JackinError({
       code: 'FOREIGN_CONTAINER',
@@ -58,6 +59,16 @@ export function obstacle(
     return unobservable(base, id, classification.reason);
   }
   return null;
+}
+
+/** Its root is the operator on a rootless engine only; on another one it would be the machine's. */
+function notRootless({ container_base: base, engine }: InstanceFacts): JackinError {
+  return new JackinError({
+    code: 'OTHER_ENGINE',
+    message: `${base} was made on a rootless engine, and ${engine.endpoint} is none`,
+    hint: 'Run the same command with DOCKER_HOST set to the engine it was made on.',
+    details: { endpoint: engine.endpoint },
+  });
 }
 
 /** Ours, but whether an agent lives in it could not be found out. */

@@ -204,10 +204,15 @@ export function stateSteps(base: string, requires: NonNullable<StepDraft['requir
 
 /** The exit flow removes only what was seen: anything that could not be looked at keeps the whole instance. */
 function refuseDoubt(facts: InstanceFacts): void {
-  if (requiredConsent(facts) !== 'named') return;
+  const needed = requiredConsent(facts);
+  // What is there now need not be what was agreed to when the clean-up began.
+  const changed = facts.manifest.status === 'purged' && needed === 'force';
+  if (needed !== 'named' && !changed) return;
   throw new JackinError({
     code: 'CLEANUP_NOT_PROVEN',
-    message: `${facts.container_base} is kept: not everything that belongs to it could be looked at`,
+    message: changed
+      ? `${facts.container_base} is kept: its clean-up was interrupted, and it holds work nobody agreed to lose`
+      : `${facts.container_base} is kept: not everything that belongs to it could be looked at`,
     hint: `See \`jackin status ${facts.instance_id} --detail\`; \`jackin purge ${facts.instance_id}\` removes it all the same.`,
   });
 }

@@ -9,7 +9,7 @@ import { describeImage, type ImageDescription } from '../docker/images/plan-imag
 /**
  * What a container adds to a recipe: the image its role and user make, known before any engine is asked, and who it
  * runs as (docs/status-and-causes.md#launch).
- * @throws JackinError what the role is refused for (docs/errors.md#roles), ROOT_SOURCE, USER_MISMATCH, ROOTLESS_AGENT
+ * @throws JackinError what the role is refused for (docs/errors.md#roles), ROOT_SOURCE, USER_MISMATCH, ROOTLESS_AGENT, ROOTLESS_ENGINE
  */
 export async function dockerRecipe(input: {
   role: ResolvedRole;

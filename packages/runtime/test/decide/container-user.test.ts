@@ -85,7 +85,11 @@ describe('the user of a container', () => {
     ['an agent that refuses root', { mounts: [shared(me)], agent: claude, host: me }, 'ROOTLESS_AGENT'],
     ["somebody's directory", { mounts: [shared(other)], agent: shell, host: me }, 'USER_MISMATCH'],
     ["root's directory", { mounts: [clone(root)], agent: shell, host: me }, 'USER_MISMATCH'],
-    ["somebody's directory, jackin is root", { mounts: [shared(me)], agent: claude, host: root }, '1001:100'],
+    [
+      "somebody's directory, jackin is root",
+      { mounts: [shared(me)], agent: shell, host: root },
+      'ROOTLESS_ENGINE',
+    ],
   ] as [string, Omit<ContainerUserInput, 'rootless'>, string][])(
     'on a rootless engine: %s',
     (_title, input, expected) => {

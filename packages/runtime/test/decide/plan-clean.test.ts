@@ -169,6 +169,20 @@ describe('refused', () => {
     ['the network', { observation: { network: 'unknown' } }],
     ['the data directory', { data_dir: 'unknown' }],
     ['the engine', { engine_matches: 'unknown', observation: GONE }],
+    // Interrupted, and since then somebody has worked there.
+    [
+      'what was agreed to',
+      { manifest: { status: 'purged' }, isolated: [{ ...mount('dirty'), present: 'yes' }] },
+    ],
+    [
+      'what the branch was',
+      {
+        manifest: { status: 'purged' },
+        isolated: [
+          { ...mount('unknown'), present: 'no', branch_commit: 'more', record: { base_commit: 'base' } },
+        ],
+      },
+    ],
   ] as [string, FactChange][])('an exit flow that could not look at %s', (_what, change) => {
     expect(codeOf(() => exit(factsOf('docker', change)))).toBe('CLEANUP_NOT_PROVEN');
   });

@@ -39,6 +39,21 @@ describe('blocked', () => {
     expect(result.error.hint).toBeTruthy();
   });
 
+  test('OTHER_ENGINE for one whose root would be the root of the machine', () => {
+    const run = { user: '0:0', host_user: '1001:100', limits: {} };
+    const recipe = { ...factsOf('docker').manifest.recipe, run };
+    const engine = factsOf('docker').engine;
+    const rootful = docker({ manifest: { recipe } } as FactChange);
+    if (rootful.outcome !== 'blocked') throw new Error('not blocked');
+    expect(rootful.error).toMatchObject({
+      code: 'OTHER_ENGINE',
+      message: expect.stringContaining('rootless'),
+    });
+    expect(
+      docker({ manifest: { recipe }, engine: { ...engine, rootless: true } } as FactChange).outcome,
+    ).not.toBe('blocked');
+  });
+
   test('an image that is gone names id, tag and the drift', () => {
     const result = docker({ observation: { ...GONE, image: drifted } });
     if (result.outcome !== 'blocked') throw new Error('not blocked');

@@ -1,5 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
+  type Dirent,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -12,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { removeStaleCgroups } from '@jackin/capsule';
-import { findProcessesByEnv, type ProcessIdentity, processState } from '@jackin/core';
+import { errorCode, findProcessesByEnv, type ProcessIdentity, processState } from '@jackin/core';
 
 /** The bundled binary: what an operator runs. JACKIN_TEST_BUNDLE names another bundle directory beside it. */
 export const BIN = fileURLToPath(
@@ -207,17 +208,31 @@ function instanceIds(state: string): string[] {
 
 async function tracesOf(state: string, { id, base }: { id: string; base: string }): Promise<string[]> {
   const names = ['data', 'sockets', 'runtime', 'cache'].flatMap((dir) =>
-    existsSync(join(state, dir))
-      ? readdirSync(join(state, dir), { recursive: true })
-          .map(String)
-          .filter((name) => name.includes(id))
-          .map((name) => `${dir}/${name}`)
-      : [],
+    below(join(state, dir))
+      .filter((name) => name.includes(id))
+      .map((name) => `${dir}/${name}`),
   );
   const index = join(state, 'data/instances.json');
   if (existsSync(index) && readFileSync(index, 'utf8').includes(base)) names.push('row in instances.json');
   const processes = await findProcessesByEnv('JACKIN_INSTANCE', id);
   return [...names, ...controlGroups(id), ...processes.map(({ pid }) => `process ${pid}`)];
+}
+
+/** Every path below a directory. Others work in it: what goes meanwhile is not there. */
+function below(directory: string): string[] {
+  return entriesOf(directory).flatMap((entry) => [
+    entry.name,
+    ...(entry.isDirectory() ? below(join(directory, entry.name)).map((name) => join(entry.name, name)) : []),
+  ]);
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return [];
+    throw error;
+  }
 }
 
 function controlGroups(id: string): string[] {
