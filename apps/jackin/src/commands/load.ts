@@ -61,7 +61,8 @@ export class Load extends JackinCommand<typeof Load> {
     cpus: positiveNumber({ description: 'CPU limit of the agent, e.g. 1.5.', helpValue: 'N' }),
     pids: wholeNumber({ description: "Limit on the agent's processes.", helpValue: 'N' }),
     force: Flags.boolean({
-      description: 'Mount credentials, the files of jackin or an engine without being asked.',
+      description:
+        'Mount credentials, the files of jackin or an engine, and make a tree of a source with uncommitted changes, without being asked.',
     }),
     ...restoreFlags,
     ...policyFlags,

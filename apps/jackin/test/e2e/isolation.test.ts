@@ -42,11 +42,38 @@ describe.each(KINDS)('a session in a %s', (kind) => {
     expect(code).toBe(4);
     expect(data).toMatchObject({ outcome: 'kept', status: 'preserved_dirty', kept_without_choice: true });
     expect(data.isolated[0].evidence.files).toMatchObject([{ status: ' M', path: 'a' }]);
-    expect(data.next_commands).toEqual([`jackin resume ${id}`, `jackin purge ${id}`]);
+    expect(data.next_commands).toEqual([`jackin resume ${id}`, `jackin purge ${id} --force`]);
     expect(existsSync(join(data.isolated[0].path, 'a'))).toBe(true);
     expect(sandbox.manifest(base).keep.intent).toBe('could_not_ask');
     const text = await sandbox.jackin(['status', id, '--detail']);
     expect(text.stdout).toContain(' M a');
+  });
+
+  test.each([
+    ['a pipe where git looks for names', 'rm .gitignore; mkfifo .gitignore', 'not a regular file'],
+    ['more directories than are looked into', 'mkdir -p $(seq -s / 1 110)', 'deeper than'],
+  ])('with %s is unknown, and every command says so', async (_what, script, reason) => {
+    const { id } = await session(kind, script);
+    expect(await treeOf(sandbox, { id, base: '' })).toMatchObject({
+      verdict: 'unknown',
+      reason: expect.stringContaining(reason),
+    });
+    expect(await stop(id)).toMatchObject({ code: 4, data: { outcome: 'kept', status: 'preserved_dirty' } });
+    const purged = await sandbox.jackin(['purge', id, '--force', '--json']);
+    expect([purged.code, purged.json().error.code]).toEqual([3, 'WORK_UNKNOWN']);
+  });
+
+  test('whose agent works in another worktree of the repository, in its home, is kept for it', async () => {
+    const { id } = await session(
+      kind,
+      'git worktree add -q --detach "$HOME/wt"; cd "$HOME/wt"; echo u > u; git add u; git commit -qm only; echo v > v',
+    );
+    const { code, data } = await stop(id);
+    expect([code, data.outcome]).toEqual([4, 'kept']);
+    expect(data.isolated[0]).toMatchObject({
+      verdict: 'unknown',
+      reason: expect.stringMatching(/a worktree of it lies outside of the tree: .*\/home\/wt/),
+    });
   });
 
   test('is kept as unpushed while its commit is nowhere else, and cleaned up when it is pushed', async () => {

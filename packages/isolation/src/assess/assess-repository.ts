@@ -17,6 +17,7 @@ import { type Refs, readRefs } from './refs.ts';
 import { elsewhere } from './remotes.ts';
 import { fillShadow, makeShadow, plantCommit, type Shadow } from './shadow.ts';
 import { stampsOf } from './stamps.ts';
+import { refuseStrayWorktrees } from './stray-worktrees.ts';
 import { commitsAtLaunch, tipsThatCount } from './tips.ts';
 import { type TreeEvidence, treeEvidence } from './tree-evidence.ts';
 import { decideVerdict, fingerprint } from './verdict.ts';
@@ -75,8 +76,12 @@ async function collect(work: Work): Promise<Evidence> {
   // Both at once: a process that parses, and our own reading.
   const configuring = readConfig(repository, git, { views, maxBytes: limits.fileBytes });
   const walking = repository.tree === null ? null : walk(repository.tree, '', { limits, signal });
+  // Either may fail before anybody waits for it; it is told where it is waited for.
+  for (const early of [configuring, walking]) early?.catch(() => {});
   let counting: Promise<Ahead | null> | null = null;
   try {
+    const { root } = context;
+    if (root !== null) noting(work.doubts, () => refuseStrayWorktrees(repository, { root, views }));
     const refs = readRefs(repository, limits);
     const config = await configuring;
     const { facts, index } = prepare(work, refs, config);
@@ -182,7 +187,7 @@ async function assessFound(
   const { verdict, reason, evidence } = await assessRepository(
     repository,
     sharesRepository(outer, repository) ? { ...reference, scratchBranch: null } : NO_REFERENCE,
-    { ...context, within: [...context.within, repository.gitDir], depth: context.depth + 1 },
+    { ...context, within: [...context.within, repository.gitDir], root: null, depth: context.depth + 1 },
   );
   return { ...fileName(name), kind, verdict, reason, evidence };
 }

@@ -36,6 +36,7 @@ export async function assess(path: string, options: AssessOptions = {}): Promise
       env,
       lfsSkipped: options.lfsSkipped === true,
       within: [...goesWith(repository), ...views.map(({ host }) => host)],
+      root: expected?.root ?? null,
       depth: 0,
       left: { nested: limits.nested },
     },

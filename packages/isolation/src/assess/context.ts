@@ -35,6 +35,8 @@ export interface Context {
   signal: AbortSignal | undefined;
   env: NodeJS.ProcessEnv | undefined;
   lfsSkipped: boolean;
+  /** The data directory of the instance whose tree is assessed; null for any other tree, and for what lies inside of one. */
+  root: string | null;
   /** Canonical directories that go with the outermost tree. */
   within: readonly string[];
   depth: number;

@@ -61,7 +61,7 @@ export function meanings(text: string, from: string, views: readonly PathView[])
 }
 
 /** A path a git file names, one line. */
-function pathIn(file: string, prefix = ''): string | null {
+export function pathIn(file: string, prefix = ''): string | null {
   const read = readRegular(file, POINTER_BYTES);
   if (read === null) return null;
   const text = read.bytes.toString('utf8').replace(/[\r\n]+$/, '');

@@ -85,6 +85,8 @@ async function contentOf(commonDir: string, name: string): Promise<Buffer | null
 export async function plantedSettings(record: IsolationRecord, context: GitContext = {}): Promise<string[]> {
   const { git_common_dir: common, settings_at_launch: known, registration } = record;
   if (common === undefined || known === undefined) return [];
+  // A repository that is gone is told by its divergence.
+  if ((await look(common)) === null) return [];
   if ((await look(join(common, 'commondir'))) !== null) return ['commondir: all of it is read elsewhere'];
   const now = await programSettings(common, context);
   if (now === null) return ['the configuration cannot be read'];

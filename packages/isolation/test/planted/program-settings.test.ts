@@ -117,4 +117,10 @@ describe('settings of a repository that may run programs', () => {
     rmSync(join(common, 'config'));
     expect(await plantedSettings(record)).toEqual(['the configuration cannot be read']);
   });
+
+  test('a repository that is not there any more has none', async () => {
+    const record = await recordNow();
+    rmSync(common, { recursive: true });
+    expect(await plantedSettings(record)).toEqual([]);
+  });
 });

@@ -14,7 +14,7 @@ export function endDocument(
   outcome: EndDocument['outcome'],
   rest: Partial<Omit<EndDocument, 'instance_id' | 'container_base' | 'outcome'>>,
 ): EndDocument {
-  return {
+  const document = {
     instance_id,
     container_base,
     outcome,
@@ -25,11 +25,11 @@ export function endDocument(
     removed: [],
     kept: [],
     isolated: [],
-    next_commands: nextCommands(outcome, instance_id),
     policy: null,
     agent_exit: null,
     ...rest,
   };
+  return { next_commands: nextCommands(document), ...document };
 }
 
 /** Exit code 4: state was kept although nobody chose it. */
@@ -62,7 +62,8 @@ export function policyOf(policy: ExitPolicy): EndDocument['policy'] {
   return { value: policy.value, source: policy.source };
 }
 
-function nextCommands(outcome: EndDocument['outcome'], id: string): string[] {
+function nextCommands(document: Omit<EndDocument, 'next_commands'>): string[] {
+  const { outcome, instance_id: id } = document;
   switch (outcome) {
     case 'running':
     case 'detached':
@@ -70,10 +71,19 @@ function nextCommands(outcome: EndDocument['outcome'], id: string): string[] {
       return [`jackin hardline ${id}`, `jackin stop ${id}`];
     case 'kept':
     case 'ejected':
-      return [`jackin resume ${id}`, `jackin purge ${id}`];
+      return [`jackin resume ${id}`, `jackin purge ${id}${consentFor(document)}`];
     case 'aborted':
       return [`jackin resume ${id}`, `jackin stop ${id} --keep`, `jackin stop ${id} --clean`];
     case 'cleaned':
       return [];
   }
+}
+
+/**
+ * Where nobody could be asked, nobody will be asked by the command either: it has to say all that is needed. What is
+ * unknown is only ever removed in a terminal.
+ */
+function consentFor({ kept_without_choice, isolated }: Omit<EndDocument, 'next_commands'>): string {
+  if (!kept_without_choice || isolated.some(({ verdict }) => verdict === 'unknown')) return '';
+  return isolated.every(({ verdict }) => verdict === 'clean') ? ' --yes' : ' --force';
 }
