@@ -96,7 +96,9 @@ await describeOnEngine('harmless', 'a worktree or clone in a container', (engine
     const before = gitDirectoryOf(join(repository.path, '.git'), /^(objects|logs|refs)\//);
     const instance = await load('worktree');
     // What a gc packs, what was made to be protected, and its own registration.
-    const own = new RegExp(`^(objects|logs|refs)/|^(packed-refs|modules)$|^worktrees/${instance.base}(/|$)`);
+    const own = new RegExp(
+      `^(objects|logs|refs)/|^(packed-refs|modules|remotes)$|^worktrees/${instance.base}(/|$)`,
+    );
     for (const plant of [
       'git config core.fsmonitor /bin/true',
       'echo x > "$(git rev-parse --git-common-dir)/hooks/post-commit"',
