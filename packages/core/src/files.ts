@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { refuseDanglingLink } from './dangling-link.ts';
 import { JackinError } from './errors.ts';
 import { errorCode, fileSystemError, notARegularFile, shellWord } from './file-errors.ts';
+import { pidAnswers } from './process-identity.ts';
 
 export interface WriteOptions {
   /** Permission bits of the file; default 0600. */
@@ -168,16 +169,7 @@ async function sweepTemporaries(directory: string, base: string): Promise<void> 
   for (const name of names) {
     if (!name.startsWith(`.${base}.`)) continue;
     const match = /^(\d+)\.[0-9a-f]{8}\.jktmp$/.exec(name.slice(base.length + 2));
-    if (match !== null && pidIsFree(Number(match[1]))) await unlink(join(directory, name)).catch(() => {});
-  }
-}
-
-function pidIsFree(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return errorCode(error) === 'ESRCH';
+    if (match !== null && !pidAnswers(Number(match[1]))) await unlink(join(directory, name)).catch(() => {});
   }
 }
 

@@ -94,7 +94,8 @@ async function lookInProc(pid: number): Promise<ProcessLook> {
   }
 }
 
-function pidAnswers(pid: number): boolean {
+/** Whether any process has this number now, a zombie included: enough to leave alone what may be its own. */
+export function pidAnswers(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { errorCode } from '@jackin/core';
+import { pidAnswers } from '@jackin/core';
 
 const NAME = /^jackin-assess-(\d+)-/;
 /** Where the temporary directory is shared with other process namespaces, a number that is free here may be taken there. */
@@ -17,7 +17,7 @@ export function removeLeftBehind(directory: string = tmpdir(), now: number = Dat
   for (const name of namesIn(directory)) {
     const pid = Number(NAME.exec(name)?.[1]);
     const path = join(directory, name);
-    if (Number.isNaN(pid) || isAlive(pid) || !isOurs(path, now - LEAST_AGE_MS)) continue;
+    if (Number.isNaN(pid) || pidAnswers(pid) || !isOurs(path, now - LEAST_AGE_MS)) continue;
     try {
       rmSync(path, { recursive: true, force: true });
     } catch {
@@ -31,15 +31,6 @@ function namesIn(directory: string): string[] {
     return readdirSync(directory);
   } catch {
     return [];
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return errorCode(error) !== 'ESRCH';
   }
 }
 

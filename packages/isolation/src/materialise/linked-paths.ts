@@ -1,20 +1,12 @@
 import { join, relative, sep } from 'node:path';
 import type { IsolationRecord } from '@jackin/instance';
 import type { ContainerMount } from './container-mounts.ts';
+import { PLACED } from './prepare-container-view.ts';
 import { linkedRepository } from './refusals.ts';
 import { look } from './source-directory.ts';
 
 /** What is mounted read-only over a repository in a container, where it is there. */
-const PROTECTED = [
-  'config',
-  'config.worktree',
-  'hooks',
-  'info',
-  'modules',
-  'branches',
-  'remotes',
-  'worktrees',
-];
+const PROTECTED = ['config', 'config.worktree', ...PLACED, 'worktrees'];
 
 /**
  * The first of them that is a link, or null. A mount lands where a link leads, in the container as on the host: the link
@@ -23,7 +15,7 @@ const PROTECTED = [
  */
 export async function linkedPath(commonDir: string, more: readonly string[] = []): Promise<string | null> {
   for (const name of [...PROTECTED, ...more]) {
-    const link = await linkOnTheWay(commonDir, name);
+    const link = await linkBelow(commonDir, name);
     if (link !== null) return link;
   }
   return null;
@@ -42,14 +34,14 @@ export async function refuseLinkedMounts(
     if (common === undefined) continue;
     for (const { source } of mounts) {
       if (!source.startsWith(common + sep)) continue;
-      const link = await linkOnTheWay(common, relative(common, source));
+      const link = await linkBelow(common, relative(common, source));
       if (link !== null) throw linkedRepository({ src, dst }, link);
     }
   }
 }
 
 /** Looked at step by step, so that no link is followed. What is not there is the engine's to refuse. */
-async function linkOnTheWay(from: string, path: string): Promise<string | null> {
+async function linkBelow(from: string, path: string): Promise<string | null> {
   let at = from;
   for (const part of path.split(sep)) {
     at = join(at, part);

@@ -7,8 +7,8 @@ import { type GitContext, repositoryGit } from './repository-git.ts';
 import { look } from './source-directory.ts';
 import { hooksWithin, isOn, parseSettings, settingOf } from './source-settings.ts';
 
-/** The last two are old ways to name a remote. */
-const PLACED = ['hooks', 'info', 'modules', 'branches', 'remotes'];
+/** Directories a container must not write, made where they are missing. The last two are old ways to name a remote. */
+export const PLACED = ['hooks', 'info', 'modules', 'branches', 'remotes'];
 
 /**
  * What must be true of the repository before a container gets it: everything it may not write is there, because what is
