@@ -1,4 +1,3 @@
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeTree } from '@jackin/core';
 import { embedSubmodules, lfsChoice } from './embed-submodules.ts';
@@ -14,7 +13,6 @@ import type { Undo } from './undo.ts';
 export async function makeClone(plan: MaterialisePlan, context: GitContext, undo: Undo): Promise<Made> {
   const { tree, common_dir: commonDir } = plan;
   undo.add(tree, () => removeTree(tree, { inside: join(tree, '..') }));
-  await mkdir(tree);
   const { git, leftOut } = await populate(
     {
       source: repositoryGit(commonDir, context, [plan.src]),

@@ -1,5 +1,6 @@
+import { mkdir } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { ensurePrivateDir } from '@jackin/core';
+import { ensurePrivateDir, errorCode, fileSystemError } from '@jackin/core';
 import type { IsolationRecord } from '@jackin/instance';
 import { makeClone } from './make-clone.ts';
 import { makeWorktree } from './make-worktree.ts';
@@ -31,7 +32,8 @@ export async function materialise(plan: MaterialisePlan, context: GitContext = {
     for (const directory of (await missingParents(plan.tree)).reverse()) {
       undo.add(directory, async () => void (await removeIfEmpty(directory)));
     }
-    await ensurePrivateDir(dirname(plan.tree));
+    undo.add(plan.tree, async () => void (await removeIfEmpty(plan.tree)));
+    await claim(plan.tree);
     const make = plan.kind === 'worktree' ? makeWorktree : makeClone;
     return await make(plan, context, undo);
   });
@@ -50,6 +52,21 @@ export async function materialise(plan: MaterialisePlan, context: GitContext = {
     ...made.fields,
   };
   return { record, notices: [...plan.notices, ...made.notices] };
+}
+
+/** Another launch that undoes its own half takes the parents it made while they are empty. */
+const CLAIM_TRIES = 5;
+
+/** The tree's directory comes first: from then on nobody takes the ones above it for empty. */
+async function claim(tree: string, tries = CLAIM_TRIES): Promise<void> {
+  await ensurePrivateDir(dirname(tree));
+  try {
+    await mkdir(tree);
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') throw treeExists(tree, 'yes');
+    if (errorCode(error) !== 'ENOENT' || tries <= 1) throw fileSystemError(error, tree, 'create');
+    await claim(tree, tries - 1);
+  }
 }
 
 /** The directories above a path that are not there yet, the lowest first. */

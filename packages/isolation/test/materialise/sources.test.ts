@@ -1,5 +1,6 @@
 import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { type GitOptions, hardenedGit } from '@jackin/core';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   assessRecord,
@@ -9,6 +10,7 @@ import {
   prepareContainerView,
   removeMaterialised,
 } from '../../src/index.ts';
+import { removeIfEmpty } from '../../src/materialise/registration.ts';
 import { commit, decide, git, makeWorld, planned, refusalOf, type World, write } from './support.ts';
 
 let world: World;
@@ -299,6 +301,16 @@ describe('the branch of a worktree', () => {
     expect(second.scratch?.name).toBe(`${name}-2`);
     const made = [await materialise(first), await materialise(second)];
     expect(new Set(made.map(({ record }) => record.registration)).size).toBe(2);
+  });
+
+  test('is made also when a launch that failed beside it takes away the directories it finds empty', async () => {
+    const plan = await planned(world, { src: world.repo });
+    const beside = async (args: readonly string[], options: GitOptions) => {
+      if (args[0] === 'update-ref') expect(await removeIfEmpty(dirname(plan.tree))).toBe(false);
+      return await hardenedGit(args, options);
+    };
+    const { record } = await materialise(plan, { git: beside });
+    expect(git(record.worktree_path, 'status', '--porcelain')).toBe('');
   });
 
   test('O31: of two launches under one name at once is made for one of them only', async () => {
