@@ -33,7 +33,14 @@ export interface Landed {
 export interface BranchEvidence {
   /** Short for a branch (`main`), full for anything else (`refs/tags/v1`). */
   name: string;
+  /** Not below `refs/`: a file of the git directory (`MY_WORK`), or of another worktree (`worktrees/<name>/HEAD`). */
+  outside_refs?: true;
   commit: string;
+  /**
+   * What is nowhere else is no commit but this object, whose id `commit` is: a tag's own text, or what somebody gave a
+   * name. `ahead` is 0 then.
+   */
+  object?: 'tag' | 'tree' | 'blob';
   /** Commits on it that no remote-tracking ref reaches and that were not there at launch. */
   ahead: number;
   /** As configured, e.g. `origin/main`; null without one. */
@@ -66,6 +73,8 @@ export type Operation = 'rebase' | 'am' | 'merge' | 'cherry-pick' | 'revert' | '
 /** A repository inside the tree, assessed like the tree itself. */
 export interface NestedEvidence extends FileName {
   kind: 'submodule' | 'repository' | 'worktree' | 'gitlink';
+  /** Outside of the tree, in the home of the session: `path` is the whole path. */
+  stray?: true;
   verdict: Verdict;
   reason: string;
   /** Null where it could not be assessed. */

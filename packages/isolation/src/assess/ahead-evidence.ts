@@ -5,6 +5,7 @@ import { Doubt } from './doubt.ts';
 import type { GitCalls } from './git-calls.ts';
 import { provenLanded } from './landed.ts';
 import type { AssessLimits } from './limits.ts';
+import { lostObjects } from './lost-objects.ts';
 import { byName, text } from './names.ts';
 import type { HeadHistory, StashEntry } from './reflog.ts';
 import { type Refs, shownRef } from './refs.ts';
@@ -25,6 +26,10 @@ export interface AheadFacts {
   /** Commits that are known to be elsewhere, and have to be there. */
   known: readonly string[];
   atLaunch: readonly string[];
+  /** Whether the tips have to be looked at one by one. */
+  typed: boolean;
+  /** Ids of objects that are known to be elsewhere; asked for only where it matters. */
+  held: () => ReadonlySet<string>;
   sentinel: string;
   limits: AssessLimits;
 }
@@ -51,11 +56,12 @@ export function commitsOf({
   remote,
   known,
   atLaunch,
+  typed,
   sentinel,
   limits,
 }: AheadFacts): Promise<Ahead> {
   const elsewhere = [...remote, ...known];
-  return commitsAhead(git, { tips: ids, elsewhere, atLaunch, sentinel, limit: limits.commits });
+  return commitsAhead(git, { tips: ids, elsewhere, atLaunch, typed, sentinel, limit: limits.commits });
 }
 
 /**
@@ -88,7 +94,7 @@ export async function aheadEvidence(facts: AheadFacts, ahead: Ahead): Promise<Ah
   });
   return {
     head: headEvidence(facts, headAhead, landed),
-    branches: ours.map((line) => branchEvidence(facts, line, landed.get(line.commit))),
+    branches: branchesOf(facts, ahead, ours, landed),
     stashes,
   };
 }
@@ -111,6 +117,38 @@ function linesOf({ tips, history, ids, refs }: AheadFacts, ahead: Ahead): { ours
   };
 }
 
+/** Refs with commits that are nowhere else, and those of other objects that are. */
+function branchesOf(
+  facts: AheadFacts,
+  { types }: Ahead,
+  ours: readonly Line[],
+  landed: ReadonlyMap<string, Landed>,
+): BranchEvidence[] {
+  const lines = ours.map((line) => ({
+    name: line.tip.name,
+    evidence: branchEvidence(facts, line, landed.get(line.commit)),
+  }));
+  // Told by its commits already, unless these are elsewhere in another form.
+  const told = new Set(lines.flatMap(({ name, evidence }) => (evidence.landed === undefined ? [name] : [])));
+  const lost = (types === null ? [] : lostObjects(facts.tips.refs, types, facts.held())).filter(
+    ({ tip }) => !told.has(tip.name),
+  );
+  const names = new Set(lost.map(({ tip }) => tip.name));
+  return [
+    ...lines.filter(({ name }) => !names.has(name)),
+    ...lost.map(({ tip: { name, id }, type }) => ({
+      name,
+      evidence: { ...named(name), commit: id, ahead: 0, upstream: null, object: type },
+    })),
+  ]
+    .sort((a, b) => byName(a.name, b.name))
+    .map(({ evidence }) => evidence);
+}
+
+function named(name: string): Pick<BranchEvidence, 'name' | 'outside_refs'> {
+  return { name: shownRef(name), ...(name.startsWith('refs/') ? {} : { outside_refs: true }) };
+}
+
 function branchEvidence(
   { config, refs }: AheadFacts,
   line: Line,
@@ -120,7 +158,7 @@ function branchEvidence(
   const short = /^refs\/heads\/(.+)$/s.exec(tip.name)?.[1];
   const upstream = short === undefined ? null : upstreamOf(short, config.settings, refs.all);
   return {
-    name: shownRef(tip.name),
+    ...named(tip.name),
     commit,
     ahead: reached.size,
     upstream: upstream?.name ?? null,

@@ -8,16 +8,17 @@ import { Doubt, noting, notingAsync } from './doubt.ts';
 import { type GitCalls, gitCalls } from './git-calls.ts';
 import type { Repository } from './git-directory.ts';
 import { nothingIgnored } from './ignored.ts';
+import { heldElsewhere } from './lost-objects.ts';
 import { fileName } from './names.ts';
 import { type Found, sharesRepository } from './nested.ts';
 import { objectDirectory } from './objects.ts';
 import { indexLockAgeMs, operationsInProgress } from './operations.ts';
 import { readHeadHistory, readStash } from './reflog.ts';
 import { type Refs, readRefs } from './refs.ts';
-import { elsewhere } from './remotes.ts';
+import { elsewhere, remotesElsewhere } from './remotes.ts';
 import { fillShadow, makeShadow, plantCommit, type Shadow } from './shadow.ts';
 import { stampsOf } from './stamps.ts';
-import { refuseStrayWorktrees } from './stray-worktrees.ts';
+import { strayWorktrees } from './stray-worktrees.ts';
 import { commitsAtLaunch, tipsThatCount } from './tips.ts';
 import { type TreeEvidence, treeEvidence } from './tree-evidence.ts';
 import { decideVerdict, fingerprint } from './verdict.ts';
@@ -81,7 +82,10 @@ async function collect(work: Work): Promise<Evidence> {
   let counting: Promise<Ahead | null> | null = null;
   try {
     const { root } = context;
-    if (root !== null) noting(work.doubts, () => refuseStrayWorktrees(repository, { root, views }));
+    const around = [...context.within, repository.gitDir, repository.commonDir];
+    const look = () =>
+      root === null ? [] : strayWorktrees(repository, { root, views, around }, work.doubts);
+    const strays = noting(work.doubts, look) ?? [];
     const refs = readRefs(repository, limits);
     const config = await configuring;
     const { facts, index } = prepare(work, refs, config);
@@ -91,7 +95,8 @@ async function collect(work: Work): Promise<Evidence> {
     };
     // Starting a process takes time, and git status is the one that is waited for.
     const tree = await treeEvidence({ ...work, refs, config, index, walking, meanwhile: count });
-    return await together(work, facts, tree, await count());
+    const nested = [...tree.nested, ...strays];
+    return await together(work, facts, { ...tree, nested }, await count());
   } finally {
     // Nothing of it goes on when the shadow is removed.
     await Promise.allSettled([configuring, walking, counting]);
@@ -131,7 +136,8 @@ function prepare(
   const stash = readStash(repository, refs.all.get('refs/stash') ?? null, limits);
   const from = repository.tree ?? repository.gitDir;
   const { views } = context;
-  const remote = elsewhere(refs.all, config.settings, { within, from, views });
+  const away = { within: [...within, ...context.session], from, views };
+  const remote = elsewhere(refs.all, config.settings, away);
   const trusted = new Set(remote.map(({ name }) => name));
   const tips = tipsThatCount({ repository, refs, stash, trusted, refsAtLaunch, history, scratchBranch });
   const sentinel = plantCommit(shadow, config.objectFormat, `${process.pid} ${performance.now()}`);
@@ -144,6 +150,9 @@ function prepare(
     refs: ids,
     limits,
   });
+  const known = base === null ? [] : [base];
+  const atLaunch = commitsAtLaunch(refsAtLaunch);
+  const certain = new Set([...remote.map(({ id }) => id), ...known, ...atLaunch]);
   const facts: AheadFacts = {
     git,
     ids,
@@ -153,8 +162,13 @@ function prepare(
     history,
     scratchBranch,
     remote: [...new Set(remote.map(({ id }) => id))],
-    known: base === null ? [] : [base],
-    atLaunch: commitsAtLaunch(refsAtLaunch),
+    known,
+    atLaunch,
+    typed: tips.refs.some(({ id, textCounts }) => textCounts === true && !certain.has(id)),
+    held: () => {
+      const remotes = remotesElsewhere(config.settings, away);
+      return heldElsewhere({ repository, refs: refs.all, remotes, known: [...certain], limits });
+    },
     sentinel,
     limits,
   };
@@ -172,9 +186,9 @@ async function assessFound(
   found: Found,
 ): Promise<NestedEvidence> {
   const { name, kind, repository, problem } = found;
+  const place = { ...fileName(name), kind, ...(found.stray === true ? { stray: found.stray } : {}) };
   const unseen = (reason: string): NestedEvidence => ({
-    ...fileName(name),
-    kind,
+    ...place,
     verdict: 'unknown',
     reason,
     evidence: null,
@@ -189,7 +203,7 @@ async function assessFound(
     sharesRepository(outer, repository) ? { ...reference, scratchBranch: null } : NO_REFERENCE,
     { ...context, within: [...context.within, repository.gitDir], root: null, depth: context.depth + 1 },
   );
-  return { ...fileName(name), kind, verdict, reason, evidence };
+  return { ...place, verdict, reason, evidence };
 }
 
 function unknownHead(refs: Refs): Evidence['head'] {

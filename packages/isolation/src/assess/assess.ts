@@ -5,6 +5,7 @@ import { Doubt } from './doubt.ts';
 import { openRepository, type Repository } from './git-directory.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { goesWith } from './nested.ts';
+import { canonical } from './read.ts';
 import { decideVerdict, fingerprint } from './verdict.ts';
 
 /**
@@ -25,6 +26,7 @@ export async function assess(path: string, options: AssessOptions = {}): Promise
     throw error;
   }
   const scratchBranch = expected?.scratchBranch ?? null;
+  const instance = expected?.root ?? null;
   return await assessRepository(
     repository,
     { base, refsAtLaunch, scratchBranch },
@@ -36,7 +38,8 @@ export async function assess(path: string, options: AssessOptions = {}): Promise
       env,
       lfsSkipped: options.lfsSkipped === true,
       within: [...goesWith(repository), ...views.map(({ host }) => host)],
-      root: expected?.root ?? null,
+      session: instance === null ? [] : [canonical(instance) ?? instance],
+      root: instance,
       depth: 0,
       left: { nested: limits.nested },
     },

@@ -1,6 +1,7 @@
-import { gitWords, succeeded } from '@jackin/core';
+import { gitWords, type RunResult, succeeded } from '@jackin/core';
 import { Doubt } from './doubt.ts';
 import type { GitCalls } from './git-calls.ts';
+import { type ObjectTypes, objectTypes, type TypedObject } from './object-types.ts';
 
 export interface Commit {
   id: string;
@@ -13,6 +14,8 @@ export interface Ahead {
   commits: ReadonlyMap<string, Commit>;
   /** By position in `tips`: the commit it is or leads to, where that is among them. */
   tipCommits: ReadonlyMap<number, string>;
+  /** By position in `tips`; null where nobody had to ask: all of them lead to commits then. */
+  types: readonly TypedObject[] | null;
 }
 
 export interface AheadQuery {
@@ -25,6 +28,8 @@ export interface AheadQuery {
   /** A commit git has to come back with. */
   sentinel: string;
   limit: number;
+  /** Also ask what the tips are, not only when one of them is no commit. */
+  typed: boolean;
 }
 
 const LINE = /^([0-9a-f]{40,64})\0([0-9a-f]{40,64})\0([0-9a-f ]*)\0(.*)$/;
@@ -32,32 +37,14 @@ export const COMMIT_FORMAT = '--format=%H%x00%T%x00%P%x00%D';
 
 /** What the tips reach and nothing else does. @throws Doubt when git cannot tell all of it */
 export async function commitsAhead(git: GitCalls, query: AheadQuery): Promise<Ahead> {
-  const { tips, elsewhere, atLaunch, sentinel, limit } = query;
-  const run = (launch: readonly string[]) =>
-    git.try(
-      'git rev-list',
-      ['rev-list', '--stdin', '--no-commit-header', `--max-count=${limit + 2}`, COMMIT_FORMAT],
-      {
-        input: Buffer.from(
-          [
-            ...[...tips, sentinel].map((id) => `${id}^{commit}`),
-            ...[...elsewhere, ...launch].map((id) => `^${id}`),
-          ]
-            .map((line) => `${line}\n`)
-            .join(''),
-        ),
-      },
-    );
-  let result = await run(atLaunch);
-  const present = new Set([...tips, ...elsewhere]);
-  const certain = atLaunch.filter((id) => present.has(id));
-  if (
-    result.exitCode === 128 &&
-    /bad object/.test(result.stderr.toString()) &&
-    certain.length < atLaunch.length
-  ) {
-    // What a ref pointed to at launch may have been collected since.
-    result = await run(certain);
+  const { tips, sentinel, limit } = query;
+  const ask = () => objectTypes(git, { tips, mayBeGone: query.atLaunch, sentinel });
+  let types = query.typed ? await ask() : null;
+  let result = await list(git, query, types);
+  if (types === null && result.exitCode === 128 && result.signal === null) {
+    // A ref may be of something that is no commit, and what one pointed to at launch may have been collected since.
+    types = await ask();
+    if (types.missing.size > 0 || types.tips.some(isNoCommit)) result = await list(git, query, types);
   }
   if (!succeeded(result) || result.signal !== null)
     throw new Doubt(`git rev-list failed: ${gitWords(result)}`);
@@ -72,7 +59,28 @@ export async function commitsAhead(git: GitCalls, query: AheadQuery): Promise<Ah
   }
   if (!commits.delete(sentinel)) throw new Doubt('git rev-list did not answer completely');
   if (commits.size > limit) throw new Doubt(`more than ${limit} commits are nowhere else`);
-  return { commits, tipCommits };
+  return { commits, tipCommits, types: types?.tips ?? null };
+}
+
+function list(git: GitCalls, query: AheadQuery, types: ObjectTypes | null): Promise<RunResult> {
+  const { tips, elsewhere, atLaunch, sentinel, limit } = query;
+  const known = new Set([...tips, ...elsewhere]);
+  const lines = [
+    ...tips.filter((_, at) => !isNoCommit(types?.tips[at])).map((id) => `${id}^{commit}`),
+    `${sentinel}^{commit}`,
+    ...elsewhere.map((id) => `^${id}`),
+    ...atLaunch.filter((id) => known.has(id) || types?.missing.has(id) !== true).map((id) => `^${id}`),
+  ];
+  return git.try(
+    'git rev-list',
+    ['rev-list', '--stdin', '--no-commit-header', `--max-count=${limit + 2}`, COMMIT_FORMAT],
+    { input: Buffer.from(lines.map((line) => `${line}\n`).join('')) },
+  );
+}
+
+/** Leads to none, by any number of tags. What is missing git refuses by itself. */
+function isNoCommit(object: TypedObject | undefined): boolean {
+  return object?.target.type === 'blob' || object?.target.type === 'tree';
 }
 
 /** Strict: a line that is no commit is a doubt. */

@@ -39,6 +39,8 @@ export interface Context {
   root: string | null;
   /** Canonical directories that go with the outermost tree. */
   within: readonly string[];
+  /** Others that go with the session: what is there is nowhere else. */
+  session: readonly string[];
   depth: number;
   /** How many repositories may still be assessed; shared. */
   left: { nested: number };

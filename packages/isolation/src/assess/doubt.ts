@@ -13,7 +13,12 @@ export function noting<T>(doubts: string[], look: () => T): T | null {
   }
 }
 
-/** The same for a promise. */
+/** What `look` answers; null where it meets a doubt, for what proves something only where it can be looked at. */
+export function unlessDoubt<T>(look: () => T): T | null {
+  return noting([], look);
+}
+
+/** The same as `noting` for a promise. */
 export async function notingAsync<T>(doubts: string[], looking: Promise<T>): Promise<T | null> {
   try {
     return await looking;

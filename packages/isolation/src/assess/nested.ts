@@ -11,12 +11,13 @@ import type { Walked } from './walk.ts';
 
 /** A repository inside of a tree, found but not assessed yet. */
 export interface Found {
-  /** Relative to the tree, bytes as latin1. */
+  /** Relative to the tree, or the whole path of one outside of it; bytes as latin1. */
   name: string;
   kind: NestedEvidence['kind'];
   repository: Repository | null;
   /** Why there is none. */
   problem: string | null;
+  stray?: true;
 }
 
 const GITMODULES_BYTES = 4 * 1024 * 1024;

@@ -4,10 +4,12 @@ import type { Repository } from './git-directory.ts';
 import type { AssessLimits } from './limits.ts';
 import { printable, text } from './names.ts';
 import { type AnyPath, below, entriesOf, list, readRegular } from './read.ts';
+import { type RefValue, readRefValue } from './ref-value.ts';
+import { readRootRefs } from './root-refs.ts';
 
 export interface Refs {
   head: Head;
-  /** Full name (bytes as latin1) to object id, symbolic ones resolved, dangling ones left out. */
+  /** Full name (bytes as latin1), beside `refs/` too, to object id; symbolic ones resolved, dangling ones left out. */
   all: ReadonlyMap<string, string>;
 }
 
@@ -18,12 +20,8 @@ export interface Head {
   commit: string | null;
 }
 
-type Value = { id: string } | { symbolic: string };
-
-const REF_BYTES = 4096;
 const MAX_HOPS = 5;
-const PER_WORKTREE = /^refs\/(bisect|worktree|rewritten)\//;
-const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+export const PER_WORKTREE = /^refs\/(bisect|worktree|rewritten)\//;
 
 /**
  * All refs, read by our own code: git would follow links and wait for pipes.
@@ -31,11 +29,13 @@ const OBJECT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
  */
 export function readRefs(repository: Repository, limits: AssessLimits): Refs {
   const { gitDir, commonDir } = repository;
-  const found = new Map<string, Value>();
+  const found = new Map<string, RefValue>();
   const linked = gitDir !== commonDir;
   for (const [name, id] of packedRefs(commonDir, limits)) found.set(name, { id });
   readLoose(found, commonDir, limits, (name) => !(linked && PER_WORKTREE.test(name)));
   if (linked) readLoose(found, gitDir, limits, (name) => PER_WORKTREE.test(name), true);
+  for (const [name, value] of readRootRefs(commonDir, 'shared')) found.set(name, value);
+  for (const [name, value] of readRootRefs(gitDir, 'own')) found.set(name, value);
   if (found.size > limits.refs) throw new Doubt(`there are more than ${limits.refs} refs`);
   const all = new Map<string, string>();
   for (const name of found.keys()) {
@@ -50,7 +50,7 @@ export function readRefs(repository: Repository, limits: AssessLimits): Refs {
 /** Of the other worktrees of this repository: refs of their own, and where one is that is on no branch. */
 function addOtherWorktrees(
   all: Map<string, string>,
-  found: ReadonlyMap<string, Value>,
+  found: ReadonlyMap<string, RefValue>,
   commonDir: string,
   limits: AssessLimits,
 ): void {
@@ -58,26 +58,26 @@ function addOtherWorktrees(
   for (const entry of list(worktrees) ?? []) {
     const gitDir = below(worktrees, entry.name);
     if (!entry.isDirectory()) throw new Doubt(`${printable(gitDir)} is not a directory of its own`);
-    const own = new Map<string, Value>();
+    const own = readRootRefs(gitDir, 'own');
     readLoose(own, gitDir, limits, (name) => PER_WORKTREE.test(name), true);
     const known = { get: (name: string) => own.get(name) ?? found.get(name) };
     for (const name of own.keys()) {
       const id = resolveRef(known, name);
       if (id !== null) all.set(`worktrees/${entry.name}/${name}`, id);
     }
-    const head = readValue(below(gitDir, 'HEAD'));
+    const head = readRefValue(below(gitDir, 'HEAD'));
     if (head !== null && 'id' in head) all.set(`worktrees/${entry.name}/HEAD`, head.id);
   }
 }
 
-function readHead(gitDir: string, found: ReadonlyMap<string, Value>): Head {
-  const value = readValue(join(gitDir, 'HEAD'));
+function readHead(gitDir: string, found: ReadonlyMap<string, RefValue>): Head {
+  const value = readRefValue(join(gitDir, 'HEAD'));
   if (value === null) throw new Doubt('HEAD is missing');
   if ('id' in value) return { ref: null, commit: value.id };
   return { ref: value.symbolic, commit: resolveRef(found, value.symbolic) };
 }
 
-function resolveRef(found: Pick<ReadonlyMap<string, Value>, 'get'>, name: string): string | null {
+function resolveRef(found: Pick<ReadonlyMap<string, RefValue>, 'get'>, name: string): string | null {
   let value = found.get(name);
   for (let hops = 0; hops < MAX_HOPS && value !== undefined; hops += 1) {
     if ('id' in value) return value.id;
@@ -87,7 +87,7 @@ function resolveRef(found: Pick<ReadonlyMap<string, Value>, 'get'>, name: string
 }
 
 function readLoose(
-  found: Map<string, Value>,
+  found: Map<string, RefValue>,
   root: AnyPath,
   limits: AssessLimits,
   wanted: (name: string) => boolean,
@@ -106,22 +106,12 @@ function readLoose(
         if (full.split('/').length > limits.depth) throw new Doubt('refs lie too deep');
         waiting.push(full);
       } else if (!entry.name.endsWith('.lock') && wanted(full)) {
-        const value = readValue(below(root, full));
+        const value = readRefValue(below(root, full));
         if (value !== null) found.set(full, value);
         if (found.size > limits.refs) throw new Doubt(`there are more than ${limits.refs} refs`);
       }
     }
   }
-}
-
-function readValue(path: AnyPath): Value | null {
-  const read = readRegular(path, REF_BYTES);
-  if (read === null) return null;
-  const content = read.bytes.toString('latin1').trimEnd();
-  if (OBJECT_ID.test(content)) return { id: content };
-  const symbolic = /^ref:\s*(\S[^\n\0]*)$/.exec(content)?.[1];
-  if (symbolic !== undefined) return { symbolic };
-  throw new Doubt(`the ref ${printable(path)} is damaged`);
 }
 
 function packedRefs(commonDir: string, limits: AssessLimits): [string, string][] {

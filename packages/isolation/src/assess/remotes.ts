@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PathView } from '../types.ts';
+import { borrowsFrom } from './borrowed.ts';
 import { last, type Settings } from './config.ts';
 import { meanings } from './git-directory.ts';
 import { text } from './names.ts';
@@ -23,13 +24,39 @@ export function elsewhere(
 ): { name: string; id: string }[] {
   // A name may contain that of another remote: the longest one that fits has the ref.
   const remotes = remoteNames(settings).sort((a, b) => b.length - a.length);
-  const trusted = new Set(remotes.filter((remote) => isElsewhere(remote, settings, options)));
+  const trusted = new Set(remotesElsewhere(settings, options).map(({ name }) => name));
   return [...refs]
     .filter(([name]) => {
       const owner = remotes.find((remote) => name.startsWith(`refs/remotes/${remote}/`));
       return owner !== undefined && trusted.has(owner);
     })
     .map(([name, id]) => ({ name, id }));
+}
+
+export interface Remote {
+  name: string;
+  urls: string[];
+  /** Git directories of those on this machine. */
+  directories: string[];
+}
+
+/** Remotes that are configured and lead away from the tree, by all of their addresses. */
+export function remotesElsewhere(settings: Settings, options: RemoteOptions): Remote[] {
+  return remoteNames(settings).flatMap((name): Remote[] => {
+    const urls = [
+      ...(settings.get(`remote.${name}.url`) ?? []),
+      ...(settings.get(`remote.${name}.pushurl`) ?? []),
+    ].map((url) => rewritten(url, settings));
+    const places = urls.map((url) => placeOf(url, options));
+    if (urls.length === 0 || places.includes('nowhere')) return [];
+    return [
+      {
+        name,
+        urls,
+        directories: places.flatMap((place) => (typeof place === 'string' ? [] : [place.gitDir])),
+      },
+    ];
+  });
 }
 
 export interface Upstream {
@@ -66,14 +93,6 @@ function remoteNames(settings: Settings): string[] {
   return [...settings.keys()].flatMap((key) => /^remote\.(.+)\.url$/s.exec(key)?.[1] ?? []);
 }
 
-function isElsewhere(remote: string, settings: Settings, options: RemoteOptions): boolean {
-  const urls = [
-    ...(settings.get(`remote.${remote}.url`) ?? []),
-    ...(settings.get(`remote.${remote}.pushurl`) ?? []),
-  ];
-  return urls.length > 0 && urls.every((url) => leavesTheTree(rewritten(url, settings), options));
-}
-
 /** As `url.<base>.insteadOf` makes of it: the longest match wins. */
 function rewritten(url: string, settings: Settings): string {
   let best = { length: 0, url };
@@ -88,27 +107,34 @@ function rewritten(url: string, settings: Settings): string {
   return best.url;
 }
 
-function leavesTheTree(url: string, { within, from, views }: RemoteOptions): boolean {
-  if (url === '') return false;
+/** Where an address leads, as far as it holds anything by itself and does not go with the tree. */
+function placeOf(url: string, options: RemoteOptions): 'away' | 'nowhere' | { gitDir: string } {
+  const { within, from, views } = options;
+  if (url === '') return 'nowhere';
   const path = localPath(url);
-  if (path === null) return true;
+  if (path === null) return 'away';
   const typed = text(path);
   // All but the first are of a container, and in one of the places that go with the tree.
-  if (meanings(typed, from, views).length > 1) return false;
+  if (meanings(typed, from, views).length > 1) return 'nowhere';
   const place = canonical(resolve(from, typed));
   // A path of the container, say: nobody on this machine can tell what is there.
-  if (place === null || !isRepository(place)) return false;
-  return !within.some((root) => isInside(place, root) || (isInside(root, place) && dirname(root) === place));
+  const gitDir = place === null ? null : gitDirectoryAt(place);
+  if (place === null || gitDir === null) return 'nowhere';
+  const goes = (root: string) => isInside(place, root) || (isInside(root, place) && dirname(root) === place);
+  return within.some(goes) || borrowsFrom(gitDir, options) ? 'nowhere' : { gitDir };
 }
 
-/** A directory of the right name is no remote, nor is one whose parts are links: they may lead back into the tree. */
-function isRepository(place: string): boolean {
-  return [place, join(place, '.git')].some(
-    (dir) =>
-      isRealDirectory(dir) &&
-      look(join(dir, 'HEAD'))?.isFile() === true &&
-      ['objects', 'refs'].every((part) => isRealDirectory(join(dir, part))),
-  );
+/**
+ * A directory of the right name is no remote, nor is one whose parts are links or elsewhere: they may lead back into the
+ * tree.
+ */
+function gitDirectoryAt(place: string): string | null {
+  const isOne = (dir: string) =>
+    isRealDirectory(dir) &&
+    look(join(dir, 'HEAD'))?.isFile() === true &&
+    ['objects', 'refs'].every((part) => isRealDirectory(join(dir, part))) &&
+    look(join(dir, 'commondir')) === null;
+  return [place, join(place, '.git')].find(isOne) ?? null;
 }
 
 /** As git tells: `scheme://` and `host:path` are remote, but for files. */

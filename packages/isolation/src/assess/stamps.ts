@@ -19,7 +19,9 @@ function collect(directory: Buffer, { files, nested }: Evidence, stamps: string[
     stamps.push(stampOf(below(directory, file)));
   }
   for (const inner of nested) {
-    if (inner.evidence !== null) collect(below(directory, inner), inner.evidence, stamps);
+    if (inner.evidence === null) continue;
+    const place = inner.stray === true ? bytesOf(inner) : below(directory, inner);
+    collect(place, inner.evidence, stamps);
   }
 }
 
@@ -32,7 +34,10 @@ function stampOf(path: Buffer): string {
   }
 }
 
-function below(directory: Buffer, { path, path_base64 }: FileName): Buffer {
-  const name = path_base64 === undefined ? Buffer.from(path) : Buffer.from(path_base64, 'base64');
-  return Buffer.concat([directory, Buffer.from('/'), name]);
+function below(directory: Buffer, name: FileName): Buffer {
+  return Buffer.concat([directory, Buffer.from('/'), bytesOf(name)]);
+}
+
+function bytesOf({ path, path_base64 }: FileName): Buffer {
+  return path_base64 === undefined ? Buffer.from(path) : Buffer.from(path_base64, 'base64');
 }

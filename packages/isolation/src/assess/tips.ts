@@ -1,7 +1,8 @@
 import type { Repository } from './git-directory.ts';
 import { text } from './names.ts';
 import { type HeadHistory, type StashEntry, stashedOn } from './reflog.ts';
-import type { Refs } from './refs.ts';
+import { PER_WORKTREE, type Refs } from './refs.ts';
+import { isOwnRootRef } from './root-refs.ts';
 
 export interface Tip {
   /** Full name, bytes as latin1. */
@@ -9,6 +10,8 @@ export interface Tip {
   id: string;
   /** May be a tag object: counts only if its commit is one where this HEAD has been. */
   onlyIfVisited?: true;
+  /** Were it an annotated tag, its own text would have to be elsewhere, too. */
+  textCounts?: true;
 }
 
 export interface TipFacts {
@@ -44,7 +47,9 @@ export function tipsThatCount(facts: TipFacts): { refs: Tip[]; stash: StashEntry
     )
     .flatMap(([name, id]): Tip[] => {
       const ours = isOurs(facts, name, id);
-      return ours === 'no' ? [] : [{ name, id, ...(ours === 'yes' ? {} : { onlyIfVisited: true }) }];
+      if (ours === 'no') return [];
+      const text = mayBeOnlyText(facts, name) ? ({ textCounts: true } as const) : {};
+      return [{ name, id, ...(ours === 'yes' ? {} : { onlyIfVisited: true }), ...text }];
     });
   const stash = facts.stash.filter(({ commit }) => !stashAtLaunch.has(commit));
   return { refs: counted, stash: stash.filter(({ message }) => isOurStash(facts, message)) };
@@ -61,13 +66,28 @@ export function commitsAtLaunch(refsAtLaunch: TipFacts['refsAtLaunch']): string[
   return [...new Set(ids.filter((id) => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(id)))];
 }
 
+/**
+ * Whether an annotated tag of this name may be nowhere else. Without a record of the launch those below `refs/tags` are
+ * taken for fetched ones: git does not note where they are from.
+ */
+function mayBeOnlyText({ repository, refsAtLaunch }: TipFacts, name: string): boolean {
+  if (repository.gitDir !== repository.commonDir && !isOwnRef(name)) return false;
+  return (
+    !/^refs\/(?:heads|remotes)\/|\/HEAD$/.test(name) && (refsAtLaunch !== null || !name.startsWith('refs/'))
+  );
+}
+
+/** Of a linked worktree: lies in its own git directory. */
+export function isOwnRef(name: string): boolean {
+  return PER_WORKTREE.test(name) || isOwnRootRef(name);
+}
+
 type Ours = 'yes' | 'no' | 'if visited';
 
 function isOurs({ repository, refs, history, scratchBranch }: TipFacts, name: string, id: string): Ours {
   if (repository.gitDir === repository.commonDir || history === null) return 'yes';
   if (name === refs.head.ref || text(name) === `refs/heads/${scratchBranch}`) return 'yes';
-  // Its own refs are in its own directory.
-  if (/^refs\/(bisect|worktree|rewritten)\//.test(name) || history.commits.has(id)) return 'yes';
+  if (isOwnRef(name) || history.commits.has(id)) return 'yes';
   return name.startsWith('refs/heads/') ? 'no' : 'if visited';
 }
 

@@ -48,7 +48,8 @@ function dirtyReasons(evidence: Evidence): string[] {
 function unpushedReasons(evidence: Evidence): string[] {
   const { head } = evidence;
   const branches = evidence.branches.filter(
-    ({ name, landed }) => landed === undefined && !name.startsWith('refs/'),
+    ({ name, landed, outside_refs: outside }) =>
+      landed === undefined && !name.startsWith('refs/') && outside !== true,
   );
   const others = evidence.branches.filter(({ landed }) => landed === undefined).length - branches.length;
   return [
@@ -71,7 +72,8 @@ function nestedReasons(evidence: Evidence, verdict: Verdict): string[] {
   const [first] = found;
   if (first === undefined) return [];
   const more = found.length > 1 ? ` and ${found.length - 1} more` : '';
-  return [`${verdict} inside: ${shown(first.path)}${more} (${first.reason})`];
+  const where = first.stray === true ? 'outside' : 'inside';
+  return [`${verdict} ${where}: ${shown(first.path)}${more} (${first.reason})`];
 }
 
 function cleanReason({ branches, head }: Evidence): string {

@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hardenedGit, JackinError, type RunResult } from '@jackin/core';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { assess, type GitRunner } from '../../src/index.ts';
+import { assess, type GitRunner, snapshotRefs } from '../../src/index.ts';
 import { commit, type Ground, git, ground, QUIET, type Session, session, write } from './helpers.ts';
 
 const ended: RunResult = {
@@ -113,6 +113,24 @@ describe('a git call that fails', () => {
       git(s.tree, 'checkout', '-q', 'a');
       git(s.tree, 'update-index', '--assume-unchanged', 'a');
     }
+  });
+
+  test.each(names)('makes it unknown what a tag is: %s', async (name) => {
+    using g = ground();
+    const refsAtLaunch = await snapshotRefs(g.repo);
+    git(g.repo, 'tag', '-a', 'v1', '-m', 'x');
+    git(g.repo, 'push', '-q', 'origin', 'v1');
+    const asked: string[] = [];
+    const runner: GitRunner = (args, call) => {
+      asked.push(args[0] ?? '');
+      return (
+        (args[0] === 'cat-file' ? FAULTS[name]?.(other) : undefined)?.(args, call) ?? hardenedGit(args, call)
+      );
+    };
+    const options = { refsAtLaunch, env: QUIET };
+    expect(await assess(g.repo, options)).toMatchObject({ verdict: 'clean', git_processes: 4 });
+    expect(await assess(g.repo, { ...options, git: runner })).toMatchObject({ verdict: 'unknown' });
+    expect(asked).toContain('cat-file');
   });
 
   test('leaves what it was to prove as landed unpushed', async () => {

@@ -90,7 +90,8 @@ function fileLine(file: Evidence['files'][number]): string {
   return `${file.status.padEnd(2)} ${nameOf(file)}${from}${hidden}`;
 }
 
-function branchLine({ name, ahead, upstream, upstream_gone }: Evidence['branches'][number]): string {
+function branchLine({ name, ahead, upstream, upstream_gone, object }: Evidence['branches'][number]): string {
+  if (object !== undefined) return `${name}  ${object === 'tag' ? 'text of the tag' : object} on no remote`;
   const gone = upstream_gone === true ? ', which is gone' : '';
   return `${name}  ${commits(ahead)} ${upstream === null ? 'on no remote' : `ahead of ${upstream}${gone}`}`;
 }

@@ -29,6 +29,21 @@ describe('the lines about a tree', () => {
     ]);
   });
 
+  test('say of a name for something that is no commit what it is', () => {
+    const held = { commit: 'b'.repeat(40), ahead: 0, upstream: null };
+    const lines = evidenceLines({
+      ...NOTHING,
+      branches: [
+        { ...held, name: 'refs/tags/v1', object: 'tag' },
+        { ...held, name: 'refs/tags/key', object: 'blob' },
+      ],
+    });
+    expect(lines.slice(1)).toEqual([
+      '  refs/tags/v1  text of the tag on no remote',
+      '  refs/tags/key  blob on no remote',
+    ]);
+  });
+
   test('name everything else that would be lost', () => {
     const nested: NestedEvidence = {
       path: 'vendor/lib',
