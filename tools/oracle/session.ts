@@ -77,7 +77,6 @@ async function openSession(
     container: base,
     treePath: treePathOf(paths.instance(base).dir, kind, '/workspace/app', base),
     treeExists: 'no',
-    existing: null,
     contained: false,
     workspace: 'app',
     selectorKey: 'shell',

@@ -153,14 +153,9 @@ async function comeBack(session: Session, title: string, back: Return): Promise<
 async function keep(session: Session): Promise<void> {
   chapter('Stop for today and keep it');
   const { ground, base, id } = session;
-  const ended = await session.jackin.showJson<{ outcome: string; next_commands: string[] }>([
-    ...['stop', id, '--keep'],
-  ]);
-  expectEqual('outcome', ended.outcome, 'kept');
-  expectThat(
-    ended.next_commands.some((command) => command.includes(`resume ${id}`)),
-    `the way back (jackin resume ${id}) should be named`,
-  );
+  const { stdout } = await session.jackin.show(['stop', id, '--keep']);
+  expectThat(stdout.includes(`jackin resume ${id}`), `the way back (jackin resume ${id}) should be named`);
+  expectEqual('status', (await ownRow(session))?.status, 'restore_available');
   expectEqual('what the backend has of it', await ground.remains(base), ground.keeps(base));
   await expectWork(session);
   held(ground.kept);
@@ -169,10 +164,7 @@ async function keep(session: Session): Promise<void> {
 async function cleanUp(session: Session): Promise<void> {
   chapter('Finish: stop and clean up');
   const { scratch, ground, id, base } = session;
-  const ended = await session.jackin.showJson<{ outcome: string; status: string | null }>([
-    ...['stop', id, '--clean'],
-  ]);
-  expectEqual('outcome', ended.outcome, 'cleaned');
+  await session.jackin.show(['stop', id, '--clean']);
   const left = ['data', 'sockets'].flatMap((dir) =>
     existsSync(join(scratch.state, dir))
       ? readdirSync(join(scratch.state, dir)).filter((name) => name.includes(id))

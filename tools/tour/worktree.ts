@@ -22,10 +22,11 @@ interface Loaded {
   container_base: string;
 }
 
-interface Ended {
-  outcome: string;
-  status: string | null;
-  isolated: { verdict: string; evidence: { files: { path: string }[] } | null }[];
+interface Detail {
+  instances: {
+    status: string;
+    isolated: { verdict: string; evidence: { files: { path: string }[] } | null }[];
+  }[];
 }
 
 /** A session in a worktree: what it leaves unfinished is kept and named, and nothing of it stays after a purge. */
@@ -48,10 +49,10 @@ export async function tourWorktree({ jackin, scratch, ground }: WorktreeTour): P
   held('what the agent writes is in its worktree, and the project does not see it');
 
   chapter('It ends with work that is nowhere else, and nobody to ask');
-  const ended = await jackin.showJson<Ended>(['stop', id], [4]);
-  expectEqual('outcome', ended.outcome, 'kept');
-  expectEqual('status', ended.status, 'preserved_dirty');
-  const [mount] = ended.isolated;
+  await jackin.show(['stop', id], [4]);
+  const { instances } = await jackin.ask<Detail>(['status', id, '--detail']);
+  expectEqual('status', instances[0]?.status, 'preserved_dirty');
+  const mount = instances[0]?.isolated[0];
   expectEqual(
     'what is uncommitted',
     mount?.evidence?.files.map(({ path }) => path),
@@ -61,7 +62,8 @@ export async function tourWorktree({ jackin, scratch, ground }: WorktreeTour): P
   held('the file is named and kept');
 
   chapter('Give it up');
-  await jackin.showJson<Ended>(['purge', id, '--force']);
+  const { stdout } = await jackin.show(['purge', id, '--force']);
+  expectThat(stdout.includes(DRAFT), `the receipt should name ${DRAFT}`);
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: project, env: scratch.env, encoding: 'utf8' });
   expectEqual('branches of sessions', git('branch', '--list', 'jackin/*'), '');

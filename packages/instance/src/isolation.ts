@@ -12,7 +12,6 @@ export const isolationRecordSchema = z.looseObject({
   container_name: z.string(),
   cleanup_status: z.enum(['active', 'preserved_dirty', 'preserved_unpushed']),
   refs_at_launch: z.record(z.string(), z.string()).optional(),
-  host_head_at_keep: z.string().optional(),
   git_common_dir: z.string().optional(),
   /** Short name of what the host had checked out; absent when detached. */
   host_branch: z.string().optional(),

@@ -13,6 +13,7 @@ export {
   containerMounts,
   type WantedMount,
 } from './materialise/container-mounts.ts';
+export { driftOf, type WantedTree } from './materialise/drift.ts';
 export { inspectSource } from './materialise/inspect-source.ts';
 export { refuseLinkedMounts } from './materialise/linked-paths.ts';
 export { type Materialised, materialise } from './materialise/materialise.ts';

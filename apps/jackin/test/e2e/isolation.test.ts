@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { ended } from './support/evidence.ts';
 import { isolatedSession, type Kind, startIsolated, treeOf } from './support/isolated.ts';
 import { createRepository, gitDirectoryOf, type Repository } from './support/repository.ts';
 import { createSandbox, type Sandbox } from './support/sandbox.ts';
@@ -71,9 +72,21 @@ describe.each(KINDS)('a session in a %s', (kind) => {
     const { code, data } = await stop(id);
     expect([code, data.outcome]).toEqual([4, 'kept']);
     expect(data.isolated[0]).toMatchObject({
-      verdict: 'unknown',
-      reason: expect.stringMatching(/a worktree of it lies outside of the tree: .*\/home\/wt/),
+      verdict: 'dirty',
+      reason: expect.stringMatching(/dirty outside: .*\/home\/wt/),
+      evidence: { nested: [{ stray: true, evidence: { files: [{ path: 'v' }], head: { ahead: 1 } } }] },
     });
+    const purged = await sandbox.jackin(['purge', id, '--force']);
+    expect(purged.stdout).toMatch(/went too .*\/home\/wt/);
+    expect(repository.git(['worktree', 'list']).split('\n')).toHaveLength(1);
+  });
+
+  test('whose agent left another worktree without work in its home is cleaned up with it', async () => {
+    const instance = await session(kind, 'git worktree add -q --detach "$HOME/wt"');
+    const { code, data } = await stop(instance.id);
+    expect([code, data.outcome]).toEqual([0, 'cleaned']);
+    expect(await sandbox.traces(instance)).toEqual([]);
+    expect(repository.git(['worktree', 'list']).split('\n')).toHaveLength(1);
   });
 
   test('is kept as unpushed while its commit is nowhere else, and cleaned up when it is pushed', async () => {
@@ -130,12 +143,44 @@ describe.each(KINDS)('a session in a %s', (kind) => {
     const { code, message, details } = refused.json().error;
     expect([code, message]).toEqual(['WORK_AT_RISK', expect.stringContaining('2 files')]);
     expect(details.mounts[0].evidence.files).toHaveLength(2);
-    const purged = await sandbox.jackin(['purge', instance.id, '--force', '--json']);
-    expect([purged.code, purged.json().data.outcome]).toEqual([0, 'cleaned']);
+    const purged = await sandbox.jackin(['purge', instance.id, '--force']);
+    expect(purged.code).toBe(0);
+    expect(purged.stdout).toMatch(/went too .* M a\n.*went too .*\?\? n\n/s);
     expect(await sandbox.traces(instance)).toEqual([]);
     expect(repository.git(['worktree', 'list']).split('\n')).toHaveLength(1);
     expect(repository.git(['branch', '--list', 'jackin/*'])).toBe('');
   });
+});
+
+test('a workspace that asks for another kind of tree than its session has resumes it by its name only', async () => {
+  const workspace = (verb: string, kind: string, ...more: string[]) =>
+    sandbox.jackin(['workspace', verb, 'app', ...more, '--mount-isolation', `${repository.path}=${kind}`]);
+  await workspace('create', 'worktree', '--workdir', repository.path, '--mount', repository.path);
+  const load = (...more: string[]) =>
+    sandbox.jackin([
+      'load',
+      'shell',
+      'app',
+      '--agent',
+      'shell',
+      '--backend',
+      'standalone',
+      '--json',
+      ...more,
+    ]);
+  const made = await load('--new', '--detach', '--', 'sh', '-c', 'echo changed > a');
+  const { instance_id: id, container_base: base } = made.json().data;
+  await ended({ id, base });
+  await workspace('edit', 'clone');
+  for (const more of ['--detach', '--dry-run']) {
+    const refused = await load('--resume', more);
+    const { code, message, hint } = refused.json().error;
+    expect([refused.code, code]).toEqual([1, 'ISOLATION_DRIFT']);
+    expect(message).toContain(`made as a worktree of "${repository.path}"; now a clone of`);
+    expect(hint).toContain(`jackin resume ${base}`);
+  }
+  const resumed = await sandbox.jackin(['resume', base, '--detach', '--json']);
+  expect(resumed.json().data).toMatchObject({ instance_id: id });
 });
 
 test('a dry run names the tree and its branch, and makes nothing', async () => {

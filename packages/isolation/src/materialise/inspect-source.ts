@@ -59,6 +59,7 @@ function nothingSeen(src: string): SourceFacts {
     operation: null,
     dirty: 'unknown',
     dirty_files: 0,
+    dirty_reason: null,
     origin: { state: 'none' },
     submodules: [],
     lfs: { used: false, available: false },
@@ -172,7 +173,7 @@ async function dirtOf(
   git: RepositoryGit,
   workTree: string,
   settings: readonly string[],
-): Promise<Pick<SourceFacts, 'dirty' | 'dirty_files'>> {
+): Promise<Pick<SourceFacts, 'dirty' | 'dirty_files' | 'dirty_reason'>> {
   const flags = [
     '--porcelain=v1',
     '-z',
@@ -181,7 +182,7 @@ async function dirtOf(
     '--no-renames',
   ];
   const result = await git.run(['status', ...flags], { workTree, settings });
-  if (!succeeded(result)) return { dirty: 'unknown', dirty_files: 0 };
+  if (!succeeded(result)) return { dirty: 'unknown', dirty_files: 0, dirty_reason: gitWords(result) };
   const count = records(result.stdout).length;
-  return { dirty: count === 0 ? 'no' : 'yes', dirty_files: count };
+  return { dirty: count === 0 ? 'no' : 'yes', dirty_files: count, dirty_reason: null };
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { removeTree } from '@jackin/core';
+import { snapshotRefs } from '../assess/snapshot.ts';
 import { embedSubmodules, lfsChoice } from './embed-submodules.ts';
 import type { Made } from './make-worktree.ts';
 import { publicAddress } from './origin-address.ts';
 import type { MaterialisePlan } from './plan-materialise.ts';
 import { populate } from './populate.ts';
-import { refsAtLaunch } from './refs-at-launch.ts';
 import { type GitContext, type RepositoryGit, repositoryGit } from './repository-git.ts';
 import type { Undo } from './undo.ts';
 
@@ -39,7 +39,7 @@ export async function makeClone(plan: MaterialisePlan, context: GitContext, undo
   await registerSubmodules(git, plan);
   if (leftOut.length > 0) notices.unshift(leftOutWords(plan, leftOut));
   return {
-    fields: { scratch_branch: plan.host_branch ?? '', refs_at_launch: await refsAtLaunch(git) },
+    fields: { scratch_branch: plan.host_branch ?? '', refs_at_launch: await snapshotRefs(tree) },
     notices,
   };
 }

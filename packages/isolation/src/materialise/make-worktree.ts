@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { gitWords, JackinError, removeTree, succeeded } from '@jackin/core';
+import { snapshotRefs } from '../assess/snapshot.ts';
 import { programSettings } from '../planted/program-settings.ts';
 import { branchOf } from './branch-of.ts';
 import { embedSubmodules, lfsChoice } from './embed-submodules.ts';
 import type { MaterialisePlan } from './plan-materialise.ts';
-import { refsAtLaunch } from './refs-at-launch.ts';
 import {
   dropRegistration,
   lockReason,
@@ -74,7 +74,7 @@ export async function makeWorktree(plan: MaterialisePlan, context: GitContext, u
   return {
     fields: {
       scratch_branch: branch,
-      refs_at_launch: await refsAtLaunch(git),
+      refs_at_launch: await snapshotRefs(tree),
       git_common_dir: commonDir,
       registration: registration.name,
       // Of a configuration that could not be read nothing is known, so everything in it is new.

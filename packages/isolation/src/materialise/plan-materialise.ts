@@ -1,6 +1,4 @@
-import { resolve } from 'node:path';
 import type { JackinError } from '@jackin/core';
-import type { IsolationRecord } from '@jackin/instance';
 import * as refuse from './refusals.ts';
 import { chooseScratch } from './scratch-branch.ts';
 import type { SourceFacts, SubmoduleFact } from './source-facts.ts';
@@ -13,7 +11,6 @@ export interface MaterialiseInput {
   /** Where the tree is to be (docs/storage.md). */
   treePath: string;
   treeExists: 'yes' | 'no' | 'unknown';
-  existing: IsolationRecord | null;
   /** Who works in it is in a container, which must not write all of the repository. */
   contained: boolean;
   /** Go into the record as they are. */
@@ -56,22 +53,15 @@ export interface MaterialisePlan {
 }
 
 export type MaterialiseDecision =
-  | { outcome: 'reuse'; record: IsolationRecord }
   | { outcome: 'refused'; error: JackinError }
   | { outcome: 'make'; plan: MaterialisePlan };
 
 /**
- * Whether a tree is made of a mount, and which. Pure. An existing record of the same source and kind is used as it is,
- * whatever became of its tree: what to do about that is decided by its divergence (docs/isolation.md#sources).
+ * Whether a tree is made of a mount, and which. Pure (docs/isolation.md#sources). For a mount that has a record none is
+ * made, whatever became of its tree: what to do about that is decided by its divergence.
  */
 export function planMaterialise(input: MaterialiseInput): MaterialiseDecision {
-  const { mount, facts, existing } = input;
-  if (existing !== null) {
-    const same = existing.isolation === mount.isolation && isSource(existing, mount, facts);
-    return same
-      ? { outcome: 'reuse', record: existing }
-      : { outcome: 'refused', error: refuse.drift(existing, { ...mount, src: facts.src }) };
-  }
+  const { facts } = input;
   const error = refusalOf(input);
   if (error !== null) return { outcome: 'refused', error };
   const scratch = scratchOf(input);
@@ -79,10 +69,6 @@ export function planMaterialise(input: MaterialiseInput): MaterialiseDecision {
     return { outcome: 'refused', error: refuse.scratchTaken(facts.src, scratch.by) };
   }
   return { outcome: 'make', plan: planOf(input, scratch) };
-}
-
-function isSource(record: IsolationRecord, mount: refuse.IsolatedMount, facts: SourceFacts): boolean {
-  return [facts.src, resolve(mount.src)].includes(record.original_src);
 }
 
 function refusalOf(input: MaterialiseInput): JackinError | null {
@@ -158,7 +144,7 @@ function noticesOf(
   }
   if (facts.dirty === 'unknown') {
     notices.push(
-      `Whether ${src} has uncommitted changes could not be told; the ${mount.isolation} has none of them.`,
+      `Whether ${src} has uncommitted changes could not be told (${facts.dirty_reason}); the ${mount.isolation} has none of them.`,
     );
   }
   for (const name of passed)

@@ -102,15 +102,20 @@ export function busySource(src: string, operation: NonNullable<SourceFacts['oper
   );
 }
 
-export function dirtySource(src: string, facts: Pick<SourceFacts, 'dirty' | 'dirty_files'>): JackinError {
-  const what =
-    facts.dirty === 'yes'
-      ? `has ${dirtyWords(facts.dirty_files)}`
-      : 'could not be looked at for uncommitted changes';
+export function dirtySource(
+  src: string,
+  facts: Pick<SourceFacts, 'dirty' | 'dirty_files' | 'dirty_reason'>,
+): JackinError {
+  const seen = facts.dirty === 'yes';
+  const what = seen
+    ? `has ${dirtyWords(facts.dirty_files)}`
+    : `could not be looked at for uncommitted changes (${facts.dirty_reason})`;
   return refusal(
     'SOURCE_DIRTY',
     `${word(src)} ${what}; a tree is made of what is committed, and nobody can be asked.`,
-    'Commit or stash them, or go on without them: --force',
+    seen
+      ? 'Commit or stash them, or go on without them: --force'
+      : `See what keeps git (a pipe among its files, for example): git -C ${word(src)} status; or go on without: --force`,
     { src, files: facts.dirty_files },
     3,
   );
@@ -152,7 +157,7 @@ export function drift(record: IsolationRecord, mount: { src: string; isolation: 
   return refusal(
     'ISOLATION_DRIFT',
     `${word(dst)} was made as a ${record.isolation} of ${word(record.original_src)}; now a ${mount.isolation} of ${word(mount.src)} is asked for.`,
-    'Set the mount back to what the instance was made with, or start a new one: jackin load --new',
+    `Go on with it as it was made: jackin resume ${record.container_name}; or start a new one: jackin load --new`,
     { dst, recorded: pick(record.original_src, record.isolation), asked: pick(mount.src, mount.isolation) },
   );
 }

@@ -47,6 +47,8 @@ export interface SourceFacts {
   operation: Operation | null;
   dirty: 'yes' | 'no' | 'unknown';
   dirty_files: number;
+  /** Why it is `unknown`. */
+  dirty_reason: string | null;
   origin: OriginFact;
   submodules: SubmoduleFact[];
   lfs: { used: boolean; available: boolean };

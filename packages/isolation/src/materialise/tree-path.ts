@@ -34,6 +34,11 @@ export function treeHome({
   });
 }
 
+/** The instance's data directory. @param home what {@link treeHome} answers */
+export function instanceOf(home: string): string {
+  return resolve(home, '..', '..', '..');
+}
+
 /** A destination as a relative path. */
 export function partsOf(dst: string): string[] {
   return resolve('/', dst)

@@ -1,15 +1,16 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { IsolationRecord } from '@jackin/instance';
 import { branchOf } from '../materialise/branch-of.ts';
-import { lockReason, namesOf, registrationsOf } from '../materialise/registration.ts';
+import { lockReason, namesOf, type Registration, registrationsOf } from '../materialise/registration.ts';
 import { type GitContext, repositoryGit } from '../materialise/repository-git.ts';
 import { findSource, look, presence } from '../materialise/source-directory.ts';
+import { instanceOf, treeHome } from '../materialise/tree-path.ts';
 import type { RemovalFacts } from './plan-removal.ts';
 
 /** @throws JackinError `GIT_MISSING`; the signal's reason when aborted */
 export async function observeRemoval(record: IsolationRecord, context: GitContext): Promise<RemovalFacts> {
   const tree = await presence(record.worktree_path);
-  const nothing = { tree, registration: null, branch: null, others: false, common_dir: null };
+  const nothing = { tree, registration: null, added: [], branch: null, others: false, common_dir: null };
   if (record.isolation === 'clone') return { ...nothing, repository: 'no' };
   // A record of an older program names only the source.
   const found = record.git_common_dir === undefined ? await findSource(record.original_src) : null;
@@ -30,6 +31,7 @@ export async function observeRemoval(record: IsolationRecord, context: GitContex
       common_dir: common,
       repository: 'yes',
       registration: own === null ? null : { name: own.name, locked: own.locked },
+      added: addedBy(record, all),
       branch: await branchOf(git, record.scratch_branch, own, record.worktree_path),
       others: all.some((entry) => entry !== own && entry.locked?.startsWith(lockReason('')) === true),
     };
@@ -38,6 +40,14 @@ export async function observeRemoval(record: IsolationRecord, context: GitContex
     if (error instanceof Error && 'code' in error && error.code === 'GIT_MISSING') throw error;
     return { ...none, repository: 'unknown' };
   }
+}
+
+/** Those of worktrees in the session's own directory that no record names: they go with it. */
+function addedBy(record: IsolationRecord, all: readonly Registration[]): RemovalFacts['added'] {
+  const instance = instanceOf(treeHome(record));
+  return all
+    .map(({ name, points_to }) => ({ name, path: dirname(points_to ?? '/') }))
+    .filter(({ path }) => path.startsWith(`${instance}/`) && !path.startsWith(`${instance}/git/`));
 }
 
 /** @throws what keeps it from being looked at */

@@ -11,6 +11,8 @@ export interface RemovalFacts {
   repository: 'yes' | 'no' | 'unknown';
   /** The one that points to the tree. */
   registration: { name: string; locked: string | null } | null;
+  /** Of worktrees the agent added in the session's own directory, with where they are. */
+  added: { name: string; path: string }[];
   /** Ours, if it is there. */
   branch: { commit: string; checked_out: string | null } | null;
   /** Another worktree of this program is registered there, whose container may need what was placed. */
@@ -19,7 +21,7 @@ export interface RemovalFacts {
 
 export type RemovalStep =
   | { remove: 'tree'; path: string }
-  | { remove: 'registration'; common_dir: string; name: string }
+  | { remove: 'registration'; common_dir: string; name: string; tree: string }
   | { remove: 'branch'; common_dir: string; ref: string; commit: string }
   | { remove: 'placed'; common_dir: string; names: string[] };
 
@@ -30,7 +32,8 @@ export interface RemovalPlan {
 }
 
 /**
- * What goes, in order: the tree, its registration, the branch that was made for it; nothing else of the repository.
+ * What goes, in order: the tree, its registration, those of worktrees that were added in the session's directory, the
+ * branch that was made for it; nothing else of the repository.
  * Whether it may go was decided before (docs/isolation.md#removal). Pure.
  * @param seenTip where the branch was when its removal was decided
  * @throws JackinError `TREE_LOCKED`, `STATE_CHANGED`, `REPOSITORY_UNKNOWN`: nothing is removed then
@@ -54,12 +57,14 @@ export function planRemoval(
       notices: [`The repository ${common || record.original_src} is gone; only the tree was removed.`],
     };
   }
-  const { registration, branch } = facts;
+  const { registration, added, branch } = facts;
   if (registration !== null) {
     const { locked } = registration;
     if (locked !== null && locked !== lockReason(record.container_name)) throw isLocked(record, locked);
-    steps.push({ remove: 'registration', common_dir: common, name: registration.name });
+    steps.push({ remove: 'registration', common_dir: common, name: registration.name, tree: path });
   }
+  for (const { name, path: tree } of added)
+    steps.push({ remove: 'registration', common_dir: common, name, tree });
   if (branch !== null && name !== '') {
     if (seenTip !== null && branch.commit !== seenTip) throw moved(record, seenTip, branch.commit);
     const elsewhere = branch.checked_out !== null && branch.checked_out !== path;

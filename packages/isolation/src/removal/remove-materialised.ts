@@ -67,8 +67,8 @@ async function perform(
       });
       return [`${record.isolation} ${step.path}`];
     case 'registration': {
-      // Looked at again: only what still points to our tree.
-      const own = await registrationOf(step.common_dir, record.worktree_path);
+      // Looked at again: only what still points to that tree.
+      const own = await registrationOf(step.common_dir, step.tree);
       if (own?.name !== step.name) return [];
       await dropRegistration(step.common_dir, step.name);
       return [`registration ${step.name} in ${step.common_dir}`];

@@ -67,7 +67,6 @@ describe('a repository that keeps files with git-lfs', () => {
         container,
         treePath: treePathOf(world.data(container), isolation, '/w', container),
         treeExists: 'no',
-        existing: null,
         workspace: 'app',
         selectorKey: 'role',
         contained: true,

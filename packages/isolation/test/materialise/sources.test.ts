@@ -246,28 +246,6 @@ describe('a source', () => {
   });
 });
 
-describe('an existing record', () => {
-  test('O18: of the same source and kind is used as it is, even when its tree is gone', async () => {
-    const { record } = await materialise(await planned(world, { src: world.repo }));
-    rmSync(record.worktree_path, { recursive: true });
-    write(join(world.repo, '.git', 'MERGE_HEAD'), 'x');
-    expect(await decide(world, { src: world.repo }, { existing: record, treeExists: 'no' })).toEqual({
-      outcome: 'reuse',
-      record,
-    });
-  });
-
-  test('of another source or kind is drift that names both', async () => {
-    const { record } = await materialise(await planned(world, { src: world.repo }));
-    const kind = await decide(world, { src: world.repo, isolation: 'clone' }, { existing: record });
-    expect(kind).toMatchObject({ outcome: 'refused', error: { code: 'ISOLATION_DRIFT' } });
-    const other = await decide(world, { src: world.remote }, { existing: record });
-    const message = other.outcome === 'refused' ? other.error.message : '';
-    expect(message).toContain(world.repo);
-    expect(message).toContain(world.remote);
-  });
-});
-
 describe('the branch of a worktree', () => {
   const name = 'jackin/scratch/jk-aaaa1111-app-role';
 

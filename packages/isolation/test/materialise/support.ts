@@ -101,7 +101,6 @@ export async function decide(
     container,
     treePath: treePathOf(world.data(container), mount.isolation, mount.dst, container),
     treeExists: 'no',
-    existing: null,
     workspace: 'app',
     selectorKey: 'role',
     contained: true,
@@ -118,9 +117,7 @@ export async function planned(
   more: Partial<MaterialiseInput> = {},
 ): Promise<MaterialisePlan> {
   const decision = await decide(world, wanted, more);
-  if (decision.outcome !== 'make') {
-    throw new Error(decision.outcome === 'refused' ? decision.error.message : decision.outcome);
-  }
+  if (decision.outcome === 'refused') throw new Error(decision.error.message);
   return decision.plan;
 }
 

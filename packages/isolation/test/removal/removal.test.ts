@@ -47,6 +47,18 @@ describe('removing a worktree', () => {
     expect(notices.join()).toContain('gone');
   });
 
+  test('takes the registrations of worktrees that were added in the session, and no other', async () => {
+    const { record } = await worktree();
+    const home = join(world.data('jk-aaaa1111-app-role'), 'home');
+    const mine = join(world.dir, 'mine');
+    git(world.repo, 'worktree', 'add', '-q', '--detach', join(home, 'added'));
+    git(world.repo, 'worktree', 'add', '-q', '--detach', mine);
+    const { removed } = await removeMaterialised(record);
+    expect(removed.filter((what) => what.startsWith('registration'))).toHaveLength(2);
+    expect(git(world.repo, 'worktree', 'list').split('\n')).toHaveLength(2);
+    expect(git(mine, 'status', '--porcelain')).toBe('');
+  });
+
   test('keeps what cannot be looked at', async () => {
     const { record, tree } = await worktree();
     const git = async () => Promise.reject(new Error('no'));

@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ensurePrivateDir, JackinError, readFileBounded, writeFileDurable } from '@jackin/core';
 import type { IsolationRecord, Manifest, Recipe } from '@jackin/instance';
-import { containerMounts, refuseLinkedMounts } from '@jackin/isolation';
+import { containerMounts, driftOf, refuseLinkedMounts } from '@jackin/isolation';
 import type { MountPoint } from '../backend.ts';
 import { capsuleOwner } from '../decide/container-user.ts';
 import type { StepContext } from './ports.ts';
@@ -29,7 +29,14 @@ export async function mountedTrees(context: StepContext, recipe: Recipe): Promis
     (mount) => mount.isolation !== 'shared' && !recordOf(records, mount.dst),
   );
   if (without !== undefined) throw notMade(base, without);
-  for (const mount of recipe.mounts) refuseDrift(base, mount, recordOf(records, mount.dst));
+  // The source is the record's: a repository that was moved is recorded where it is now.
+  const wanted = recipe.mounts.map(({ src, dst, isolation: kind }) => ({
+    dst,
+    isolation: kind,
+    src: recordOf(records, dst)?.original_src ?? src,
+  }));
+  const drift = driftOf(records, wanted);
+  if (drift !== null) throw drift;
   const { dir } = ports.paths.instance(base);
   const { mounts, files, env } = containerMounts(records, recipe.mounts, {
     overrides: join(dir, 'git', 'overrides'),
@@ -60,21 +67,6 @@ async function writePointer(path: string, content: string, manifest: Manifest): 
   if ((await readFileBounded(path, { maxBytes: POINTER_BYTES }))?.toString('utf8') === content) return;
   await ensurePrivateDir(dirname(path), owner);
   await writeFileDurable(path, content, { mode: 0o644, ...(owner === undefined ? {} : { owner }) });
-}
-
-/** A tree of one kind is never used as the other. */
-function refuseDrift(
-  base: string,
-  mount: Recipe['mounts'][number],
-  record: IsolationRecord | undefined,
-): void {
-  if (mount.isolation === 'shared' || record === undefined || record.isolation === mount.isolation) return;
-  throw new JackinError({
-    code: 'ISOLATION_DRIFT',
-    message: `${base} wants a ${mount.isolation} for ${mount.dst}, and a ${record.isolation} is recorded there`,
-    hint: 'A new session makes its own: jackin load --new',
-    details: { mount_dst: mount.dst, wanted: mount.isolation, recorded: record.isolation },
-  });
 }
 
 function notMade(base: string, { dst, isolation }: Recipe['mounts'][number]): JackinError {

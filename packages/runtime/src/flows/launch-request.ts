@@ -3,6 +3,7 @@ import {
   configuredMounts,
   envReferences,
   type LoadedConfig,
+  type MountSpec,
   type ResolvedRole,
   recordedRole,
   resolveLimits,
@@ -34,6 +35,8 @@ export interface PreparedLaunch {
   agent: AgentDefinition;
   launchTarget: LaunchTarget;
   backend: Recipe['backend'];
+  /** Of a new session. */
+  mounts: readonly MountSpec[];
   /** What a new session is made of. Asked for only when one is: a resumed session has its own, whatever became of the role. */
   make(engine: EngineFact): Promise<LaunchMaterial>;
   /** The command as it was meant, for hints; a resumed session takes no flag of its recipe. */
@@ -107,6 +110,7 @@ export async function prepareLaunch(world: World, request: LoadRequest): Promise
       agent: agent.id,
     },
     backend,
+    mounts,
     async make(engine) {
       const opened = await role.open();
       const { source, manifest } = opened;

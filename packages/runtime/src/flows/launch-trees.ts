@@ -61,14 +61,12 @@ export function planTrees(
         .flatMap(({ scratch }) => (scratch === null ? [] : [scratch.name])),
       container: base,
       treePath: treePathOf(world.paths.instance(base).dir, mount.isolation, mount.dst, base),
-      existing: null,
       contained,
       interactive: world.prompts.available,
       force,
       skipLfs: skipsLfs(world.env),
     });
     if (decision.outcome === 'refused') throw decision.error;
-    if (decision.outcome === 'reuse') throw new Error(`a new instance has a record of ${mount.dst}`);
     plans.push(decision.plan);
   }
   return { trees: plans, notices: plans.flatMap(({ notices }) => notices) };

@@ -8,6 +8,7 @@ import { refuseInside, requireTerminal } from './guards.ts';
 import { launch, launchPlan } from './launch.ts';
 import { type PreparedLaunch, prepareLaunch } from './launch-request.ts';
 import { takeTargetLock } from './locking.ts';
+import { keepRecipe } from './recipe-kept.ts';
 import { reconcile } from './reconcile.ts';
 import { seeEngine } from './require-engine.ts';
 import { previewRestore, restoreInstance } from './restore.ts';
@@ -37,7 +38,7 @@ export async function load(world: World, request: LoadRequest): Promise<FlowResu
     if (choice.action === 'new') return await startNew(world, request, prepared, lock.release);
     await lock.release();
     return choice.action === 'resume'
-      ? await resumeCandidate(world, request, choice.instance_id)
+      ? await resumeCandidate(world, request, prepared, choice.instance_id)
       : await chosen(world, request, prepared, choice.candidates);
   } finally {
     await lock.release();
@@ -56,6 +57,7 @@ async function preview(world: World, request: LoadRequest, prepared: PreparedLau
     };
   }
   const { container_base: base } = await namedInstance(world, choice.instance_id);
+  await keepRecipe(world, base, request, prepared);
   return { kind: 'plan', document: { plan: await previewRestore(world, base, request) }, exitCode: 0 };
 }
 
@@ -96,14 +98,14 @@ async function startNew(
   return { kind: 'load', document: { instance_id, container_base, status, tier: null }, exitCode: 0 };
 }
 
-async function resumeCandidate(world: World, request: LoadRequest, instanceId: string): Promise<FlowResult> {
+async function resumeCandidate(
+  world: World,
+  request: LoadRequest,
+  prepared: PreparedLaunch,
+  instanceId: string,
+): Promise<FlowResult> {
   const { container_base: base } = await namedInstance(world, instanceId);
-  const { mounts, mountIsolation, limits, command, roleBranch } = request;
-  const given = mounts.length > 0 || mountIsolation.length > 0;
-  if (given || Object.keys(limits).length > 0 || command.length > 0 || roleBranch != null) {
-    const message = `${base} keeps the role, mounts, limits and command of its first launch; those given now are for a new session`;
-    world.events({ type: 'notice', level: 'warn', code: 'RECIPE_KEPT', message });
-  }
+  await keepRecipe(world, base, request, prepared);
   const { document, sessionId } = await restoreInstance(world, base, request);
   if (!request.detach) return attachSession(world, base, { sessionId, policy: request.policy });
   const { instance_id, container_base, status, tier } = document;
@@ -123,7 +125,7 @@ async function chosen(
     case 'new':
       return startNew(world, request, prepared);
     case 'resume':
-      return resumeCandidate(world, request, answer.instance_id);
+      return resumeCandidate(world, request, prepared, answer.instance_id);
     case 'finish': {
       const { container_base: base } = await namedInstance(world, answer.instance_id);
       return finishSession(world, base, { policy: request.policy, stopFirst: false });

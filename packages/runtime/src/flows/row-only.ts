@@ -8,7 +8,7 @@ export function rowOnly({ container_base, instance_id, status }: IndexRow): Noti
     ? { code: 'CLEANUP_INTERRUPTED', message: `The clean-up of ${container_base} was interrupted`, hint }
     : {
         code: 'DIRECTORY_REMOVED',
-        message: `The directory of ${container_base} was removed by someone else`,
+        message: `The directory of ${container_base} was removed by someone else; if it had a worktree, its repository still has the branch jackin/scratch/${container_base} and a locked registration (git worktree list)`,
         hint,
       };
 }

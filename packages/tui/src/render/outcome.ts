@@ -1,6 +1,6 @@
 import type { EndDocument, LoadDocument, ResumeDocument } from '@jackin/runtime';
 import { duration, lines, painter, printable, type TextOptions } from '../text.ts';
-import { ignoredReceipt, mountLines } from './trees.ts';
+import { mountLines, receiptLines } from './trees.ts';
 
 /** What `load --detach` started, and how to get to it. */
 export function renderLoad(document: LoadDocument, _options: TextOptions): string {
@@ -48,7 +48,7 @@ export function renderEnd(document: EndDocument, options: TextOptions): string {
     document.evidence.map((text) => `  evidence  ${printable(text)}`),
     document.removed.map((text) => `  removed   ${printable(text)}`),
     document.outcome === 'cleaned'
-      ? ignoredReceipt(document.isolated).map((text) => `  went too  ${text}`)
+      ? receiptLines(document.isolated).map((text) => `  went too  ${text}`)
       : mountLines(document.isolated.filter(({ verdict }) => verdict !== 'clean')).map(
           (text) => `  holds     ${text}`,
         ),

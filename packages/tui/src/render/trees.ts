@@ -32,11 +32,15 @@ export function mountLines(mounts: readonly MountDocument[]): string[] {
   ]);
 }
 
-/** What went with a tree although it was on no list: the receipt of a clean-up names it. */
-export function ignoredReceipt(mounts: readonly MountDocument[]): string[] {
-  return mounts.flatMap(({ mount_dst, evidence }) =>
-    evidence === null ? [] : ignoredLines(evidence.ignored).map((line) => printable(`${mount_dst}  ${line}`)),
-  );
+/** The receipt of a clean-up: what was lost with a tree that was not clean, and what is on no list and went with any. */
+export function receiptLines(mounts: readonly MountDocument[]): string[] {
+  return mounts.flatMap((mount) => {
+    if (mount.verdict !== 'clean') return mountLines([mount]);
+    const { mount_dst, evidence } = mount;
+    return evidence === null
+      ? []
+      : ignoredLines(evidence.ignored).map((line) => printable(`${mount_dst}  ${line}`));
+  });
 }
 
 function divergenceWords(divergence: NonNullable<MountDocument['divergence']>): string {
