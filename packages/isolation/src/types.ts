@@ -18,8 +18,11 @@ export interface FileEvidence extends FileName {
   orig_path_base64?: string;
   /** Only the permission bits differ. */
   mode_only?: true;
-  /** The index was told not to look at it, and its content differs all the same. */
-  hidden?: 'skip_worktree' | 'assume_unchanged';
+  /**
+   * Git does not see that its content differs: the index was told not to look at it, or its size and times are what git
+   * noted of it.
+   */
+  hidden?: 'skip_worktree' | 'assume_unchanged' | 'file_times';
 }
 
 export interface Landed {

@@ -9,16 +9,27 @@ export interface IndexEntry {
   assumeUnchanged: boolean;
 }
 
+/** A file whose content is older than the last change of it: git, which compares whole seconds, may miss the next one. */
+export interface AgedEntry {
+  /** Bytes as latin1. */
+  path: string;
+  mode: string;
+  id: string;
+  /** Of the second in which it was changed last; 0 where nobody noted it. */
+  changedNs: number;
+}
+
 /** What the index of a tree says, without one object per file of it. */
 export interface Index {
   /** Repositories recorded in it, and whatever it was told not to look at. */
   special: readonly IndexEntry[];
+  aged: readonly AgedEntry[];
   /** All of its paths, in its own order, which is that of their bytes. Computed when asked for. */
   paths(): readonly string[];
 }
 
 export const GITLINK = '160000';
-export const EMPTY_INDEX: Index = { special: [], paths: () => [] };
+export const EMPTY_INDEX: Index = { special: [], aged: [], paths: () => [] };
 
 const HEADER = 12;
 const STAT = 40;
@@ -44,20 +55,22 @@ export function parseIndex(bytes: Buffer, format: 'sha1' | 'sha256'): Index | nu
   if (version < 2 || version > 4) return null;
   const idBytes = format === 'sha1' ? 20 : 32;
   const special: IndexEntry[] = [];
+  const aged: AgedEntry[] = [];
   const scan = (visit: Visit) => scanEntries(bytes, version, idBytes, visit);
   const end = scan((at, flags, extended, path) => {
     const mode = bytes.readUInt32BE(at + 24);
     const assumeUnchanged = (flags & ASSUME_UNCHANGED) !== 0;
     const skipWorktree = (extended & SKIP_WORKTREE) !== 0;
-    if (mode !== GITLINK_MODE && !assumeUnchanged && !skipWorktree) return;
-    const id = bytes.toString('hex', at + STAT, at + STAT + idBytes);
-    special.push({
+    const isSpecial = mode === GITLINK_MODE || assumeUnchanged || skipWorktree;
+    const [changedS, writtenS] = [bytes.readUInt32BE(at), bytes.readUInt32BE(at + 8)];
+    if (!isSpecial && changedS <= writtenS) return;
+    const entry = {
       path: path(),
       mode: mode.toString(8).padStart(6, '0'),
-      id,
-      skipWorktree,
-      assumeUnchanged,
-    });
+      id: bytes.toString('hex', at + STAT, at + STAT + idBytes),
+    };
+    if (isSpecial) special.push({ ...entry, skipWorktree, assumeUnchanged });
+    else aged.push({ ...entry, changedNs: bytes.readUInt32BE(at + 4) });
   });
   if (needsGit(bytes, end, idBytes)) return null;
   let all: string[] | null = null;
@@ -68,7 +81,7 @@ export function parseIndex(bytes: Buffer, format: 'sha1' | 'sha256'): Index | nu
     all = names;
     return names;
   };
-  return { special, paths };
+  return { special, aged, paths };
 }
 
 /** Whether `path` is in the index. */

@@ -15,10 +15,15 @@ export async function listFiles(git: GitCalls, entries: number): Promise<Index> 
   const output = await git.run('git ls-files', ARGS, { settings: SETTINGS });
   const all = parseLsFiles(output);
   if (all.length === 0 && entries > 0) throw new Doubt('git ls-files did not list all of the index');
-  const special = all.filter(
-    ({ mode, skipWorktree, assumeUnchanged }) => mode === GITLINK || skipWorktree || assumeUnchanged,
-  );
-  return { special, paths: () => all.map(({ path }) => path) };
+  const isSpecial = ({ mode, skipWorktree, assumeUnchanged }: IndexEntry) =>
+    mode === GITLINK || skipWorktree || assumeUnchanged;
+  const others = all.filter((entry) => !isSpecial(entry));
+  return {
+    special: all.filter(isSpecial),
+    // The list says nothing of times.
+    aged: others.map(({ path, mode, id }) => ({ path, mode, id, changedNs: 0 })),
+    paths: () => all.map(({ path }) => path),
+  };
 }
 
 export function parseLsFiles(output: Buffer): IndexEntry[] {

@@ -1,4 +1,5 @@
 import type { FileEvidence, IgnoredEvidence } from '../types.ts';
+import { agedFiles } from './aged-files.ts';
 import { isTrue, last, type RepositoryConfig } from './config.ts';
 import { compareContent, type Wanted } from './content.ts';
 import type { Context } from './context.ts';
@@ -137,8 +138,10 @@ async function filesOf(
 ): Promise<FileEvidence[]> {
   const hidden = index.special.filter(({ assumeUnchanged, mode }) => assumeUnchanged && mode !== GITLINK);
   const onlyMode = status.entries.filter(mayBeModeOnly);
+  const aged = agedFiles(tree, index.aged, new Set(status.entries.map(({ path }) => path)));
   const wanted: Wanted[] = [
     ...hidden.filter(({ skipWorktree }) => !skipWorktree),
+    ...aged,
     ...onlyMode.filter(touchesTree).map(({ path, change }) => ({
       path,
       mode: change?.modes.index ?? '',
@@ -162,20 +165,18 @@ async function filesOf(
       ...(skipped.has(entry.path) ? { hidden: 'skip_worktree' } : {}),
     };
   });
-  const unseen = hidden.flatMap(({ path, skipWorktree }): FileEvidence[] => {
-    const result = skipWorktree ? 'same' : compared.get(path);
+  const unseen = (path: string, by: NonNullable<FileEvidence['hidden']>): FileEvidence[] => {
+    const result = compared.get(path);
     if (result === undefined || result === 'same') return [];
     const letter = result === 'missing' ? 'D' : result === 'type' ? 'T' : 'M';
-    return [
-      {
-        status: ` ${letter}`,
-        ...fileName(path),
-        ...(result === 'mode' ? { mode_only: true } : {}),
-        hidden: 'assume_unchanged',
-      },
-    ];
-  });
-  return [...shown, ...unseen];
+    const modeOnly = result === 'mode' ? ({ mode_only: true } as const) : {};
+    return [{ status: ` ${letter}`, ...fileName(path), ...modeOnly, hidden: by }];
+  };
+  return [
+    ...shown,
+    ...hidden.flatMap(({ path, skipWorktree }) => (skipWorktree ? [] : unseen(path, 'assume_unchanged'))),
+    ...aged.flatMap(({ path }) => unseen(path, 'file_times')),
+  ];
 }
 
 /** Neither side changed what is in it, as far as ids tell; the tree's own content has to be looked at. */

@@ -28,6 +28,34 @@ describe('what a tree holds', () => {
     expect(await s.assess()).toMatchObject({ verdict: 'dirty', evidence: { files: [{ path: 'a' }] } });
   });
 
+  test('an edit that leaves size and times as git notes them: it compares whole seconds', async () => {
+    using s = await session();
+    const file = join(s.tree, 'kept-time');
+    const [one, other] = ['one\n', 'two\n'];
+    const old = new Date('2020-01-01T00:00:00Z');
+    const put = (content: string) => {
+      writeFileSync(file, content);
+      utimesSync(file, old, old);
+      return Math.floor(statSync(file).ctimeMs / 1000);
+    };
+    // All of it has to happen within one second.
+    for (let before = 0, after = 1; before !== after; ) {
+      before = put(one);
+      git(s.tree, 'add', 'kept-time');
+      after = put(other);
+    }
+    git(s.tree, 'commit', '-qm', 'one');
+    git(s.tree, 'push', '-q', 'origin', 'HEAD:refs/heads/done');
+    expect(git(s.tree, 'status', '--porcelain')).toBe('');
+    expect(await s.assess()).toMatchObject({
+      verdict: 'dirty',
+      evidence: { files: [{ status: ' M', path: 'kept-time', hidden: 'file_times' }] },
+    });
+    writeFileSync(file, one);
+    utimesSync(file, old, old);
+    expect(await s.assess()).toMatchObject({ verdict: 'clean' });
+  });
+
   test.each([
     ['rebase', (tree: string) => failingGit(tree, 'rebase', 'main')],
     ['merge', (tree: string) => failingGit(tree, 'merge', 'main')],
