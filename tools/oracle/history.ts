@@ -2,9 +2,13 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { differences, inventory } from './files.ts';
-import { makeGround, type OpenTree, openWithGit, work } from './generate.ts';
+import { work } from './generate.ts';
+import type { OpenTree } from './ground.ts';
 import { lookBefore, lossesOf } from './oracle.ts';
+import { plainGit } from './plain-git.ts';
+import { randomFrom } from './random.ts';
 import { gitDirOf } from './refs.ts';
+import { begin, GROUNDS, type Workshop } from './workshop.ts';
 import type { SessionTree, TreeKind, World } from './world.ts';
 
 /** Decides about a tree, and removes it or leaves it alone. Says why, for those that are kept. */
@@ -13,7 +17,7 @@ export type Exit = (tree: SessionTree) => Promise<string>;
 export interface HistoryOptions {
   kind: TreeKind;
   exit: Exit;
-  /** How the tree is made; default: with git itself. */
+  /** How the tree is made, the same way for every history of a workshop; default: with git itself. */
   open?: OpenTree;
   /** Leave everything where it is, for somebody who looks for a fault. */
   keepFiles?: boolean;
@@ -37,12 +41,18 @@ export interface HistoryResult {
 }
 
 /** Makes the history of a seed, lets the exit decide, and looks what became of everything. */
-export async function runHistory(seed: number, options: HistoryOptions): Promise<HistoryResult> {
-  const root = mkdtempSync(join(tmpdir(), 'jackin-history-'));
+export async function runHistory(
+  seed: number,
+  options: HistoryOptions,
+  workshop: Workshop,
+): Promise<HistoryResult> {
+  const random = randomFrom(seed);
+  const number = random.below(GROUNDS);
+  const { kind, open = null, keepFiles = false } = options;
+  const root = keepFiles ? mkdtempSync(join(tmpdir(), 'jackin-history-')) : workshop.root;
   try {
-    const ground = makeGround(seed, options.kind, root);
-    const tree = await (options.open ?? openWithGit)(ground);
-    const world = work(ground, tree);
+    const { ground, tree } = await begin(workshop, { number, kind, root, open });
+    const world = work(ground, tree, { git: plainGit(workshop.git), random });
     const { held, atRisk } = lookBefore(world);
     const before = surroundings(world, gitDirOf(tree.path));
     const why = await options.exit(tree);
@@ -57,9 +67,9 @@ export async function runHistory(seed: number, options: HistoryOptions): Promise
       ...differences(before.remotes, after.remotes).map((line) => `remote: ${line}`),
     ];
     const { steps } = world;
-    return { seed, kind: options.kind, steps, kept, safe: atRisk.length === 0, why, losses, atRisk, root };
+    return { seed, kind, steps, kept, safe: atRisk.length === 0, why, losses, atRisk, root };
   } finally {
-    if (options.keepFiles !== true) rmSync(root, { recursive: true, force: true });
+    if (!keepFiles) rmSync(root, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { blobId, childOf, entries, shown, under } from './files.ts';
-import { lines, mustSucceed, type PlainGit } from './plain-git.ts';
+import { commitsFrom, type Objects, objectsOf } from './objects.ts';
+import type { PlainGit } from './plain-git.ts';
 import { gitDirOf, headOf, refsOf, stashesOf } from './refs.ts';
 import type { SessionRefs, SessionTree, Truth, World } from './world.ts';
 
@@ -9,8 +10,8 @@ import type { SessionRefs, SessionTree, Truth, World } from './world.ts';
 export interface Holding {
   /** Its place in the tree, in bytes; empty for the tree itself. */
   place: string;
-  /** A directory git can be run in to look at its objects. */
-  dir: string;
+  /** Its objects. */
+  objects: Objects;
   /** What is called by a name, a stash entry or HEAD. */
   tips: { name: string; id: string }[];
   /** Objects that were there before the session; they are not its work. */
@@ -58,20 +59,24 @@ function lookAt(
   place: string,
   { truth, tips, known, nested }: { truth: Truth; tips: Holding['tips']; known: string[]; nested: string[] },
 ): Holding {
-  const asked = [...tips.map(({ id }) => id), ...known.map((id) => `^${id}`)];
-  const listed =
-    tips.length === 0 ? '' : mustSucceed(git, dir, ['rev-list', '--stdin'], `${asked.join('\n')}\n`);
+  const objects = objectsOf(dir);
   const gitDir = gitDirOf(dir);
   const operations = OPERATIONS.filter((name) => gitDir !== null && existsSync(join(gitDir, name)));
   return {
     place,
-    dir,
+    objects,
     tips,
     known,
-    commits: new Set(lines(listed)),
+    commits: new Set(
+      commitsFrom(
+        objects,
+        tips.map(({ id }) => id),
+        known,
+      ).keys(),
+    ),
     unfinished: [
       ...operations.map((name) => `${name} in progress`),
-      ...(gitDir === dir ? [] : unfinishedFiles(git, dir, place, truth, nested)),
+      ...(gitDir === dir ? [] : unfinishedFiles(git, dir, objects, { place, truth, nested })),
     ],
   };
 }
@@ -80,11 +85,11 @@ function lookAt(
 function unfinishedFiles(
   git: PlainGit,
   dir: string,
-  place: string,
-  truth: Truth,
-  nested: string[],
+  objects: Objects,
+  { place, truth, nested }: { place: string; truth: Truth; nested: string[] },
 ): string[] {
-  const committed = treeEntries(git(dir, ['ls-tree', '-r', '-z', '--full-tree', 'HEAD']).out);
+  const head = objects.commit(headOf(dir) ?? '');
+  const committed = head === null ? new Map<string, string>() : objects.files(head.tree);
   const { staged, absent } = indexEntries(git, dir);
   const found = new Map<string, string>();
   const walk = (parent: string, ignored: boolean): void => {
@@ -130,18 +135,6 @@ function fileState(dir: string, path: string): string {
   const stats = lstatSync(file);
   if (stats.isSymbolicLink()) return `120000 ${blobId(readlinkSync(file, 'buffer'))}`;
   return `${stats.mode & 0o100 ? '100755' : '100644'} ${blobId(readFileSync(file))}`;
-}
-
-function treeEntries(out: string): Map<string, string> {
-  return new Map(
-    out
-      .split('\0')
-      .filter((line) => line !== '')
-      .map((line) => {
-        const [mode, , id] = line.slice(0, line.indexOf('\t')).split(' ');
-        return [line.slice(line.indexOf('\t') + 1), `${mode} ${id}`];
-      }),
-  );
 }
 
 /** `absent`: entries that need not be there as files. */

@@ -1,7 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Holding } from './holding.ts';
-import { lines, type PlainGit } from './plain-git.ts';
+import { commitsFrom, type Objects, objectsOf } from './objects.ts';
+import { refsOf } from './refs.ts';
 import type { World } from './world.ts';
 
 export interface Landed {
@@ -16,7 +17,7 @@ interface Change {
   id: string;
   tree: string;
   parents: string[];
-  /** Raw lines of the difference to its first parent, whole contents by id. */
+  /** The difference to its first parent, whole contents by id. */
   raw: string;
 }
 
@@ -25,25 +26,23 @@ interface Change {
  * because a commit elsewhere takes the same files from the same contents to the same contents.
  */
 export function proveLanded(world: World, holding: Holding, elsewhere: ReadonlySet<string>): Landed {
-  const { git } = world;
-  const own = changes(git, holding.dir, [
-    ...holding.tips.map(({ id }) => id),
-    ...holding.known.map((id) => `^${id}`),
-  ]);
-  const remote = remotes(world).flatMap((dir) => [...changes(git, dir, ['--all']).values()]);
+  const { objects } = holding;
+  const own = changes(
+    objects,
+    holding.tips.map(({ id }) => id),
+    holding.known,
+  );
+  const remote = remotes(world).flatMap((dir) => [...changes(objectsOf(dir), refsOf(dir).values()).values()]);
   const proven: Landed = { commits: new Set(), blobs: new Set() };
-  for (const tip of holding.tips.map(({ id }) => peeled(git, holding.dir, id))) {
-    const range = rangeOf(tip, own, elsewhere);
+  for (const tip of holding.tips.flatMap(({ id }) => objects.commit(id) ?? [])) {
+    const range = rangeOf(tip.id, own, elsewhere);
     if (range.length === 0) continue;
-    const ancestors = new Set(ancestorsOf(git, holding.dir, tip));
+    const ancestors = commitsFrom(objects, [tip.id]);
     const others = remote.filter(({ id }) => !ancestors.has(id));
-    if (
-      !wholeLanded(world, holding, range, others, elsewhere) &&
-      !eachLanded(world, range, others, elsewhere)
-    )
+    if (!wholeLanded(objects, range, others, elsewhere) && !eachLanded(world, range, others, elsewhere))
       continue;
     for (const { id } of range) proven.commits.add(id);
-    for (const id of contents(git, holding.dir, tip)) proven.blobs.add(id);
+    for (const what of objects.files(tip.tree).values()) proven.blobs.add(what.slice(-40));
   }
   return proven;
 }
@@ -62,8 +61,7 @@ function rangeOf(tip: string, own: Map<string, Change>, elsewhere: ReadonlySet<s
 }
 
 function wholeLanded(
-  world: World,
-  holding: Holding,
+  objects: Objects,
   range: Change[],
   others: Change[],
   elsewhere: ReadonlySet<string>,
@@ -77,16 +75,8 @@ function wholeLanded(
   );
   const known = new Set(others.map(({ raw }) => raw).filter((raw) => raw !== ''));
   return [...starts].some((start) => {
-    const { out } = world.git(holding.dir, [
-      'diff-tree',
-      '-r',
-      '--raw',
-      '--no-abbrev',
-      '--no-renames',
-      start,
-      tip.id,
-    ]);
-    return known.has(lines(out).join('\n'));
+    const before = objects.commit(start)?.tree;
+    return before !== undefined && known.has(difference(objects, before, tip.tree));
   });
 }
 
@@ -113,35 +103,33 @@ function eachLanded(
   return range.every(({ id }) => there(id));
 }
 
-function changes(git: PlainGit, dir: string, which: string[]): Map<string, Change> {
-  const args = ['log', '--raw', '--no-abbrev', '--no-renames', '--diff-merges=first-parent', '--root'];
-  const all = which.includes('--all');
-  const { out } = git(dir, [...args, '--format=%x01%H %T %P', ...(all ? ['--all'] : ['--stdin'])], {
-    input: all ? '' : `${which.join('\n')}\n`,
-  });
-  const found = new Map<string, Change>();
-  for (const block of out.split('\x01').slice(1)) {
-    const [head = '', ...rest] = lines(block);
-    const [id = '', tree = '', ...parents] = head.split(' ').filter((word) => word !== '');
-    found.set(id, { id, tree, parents, raw: rest.join('\n') });
-  }
-  return found;
+function changes(
+  objects: Objects,
+  tips: Iterable<string>,
+  known: Iterable<string> = [],
+): Map<string, Change> {
+  return new Map(
+    [...commitsFrom(objects, tips, known)].map(([id, { tree, parents }]) => {
+      const [first] = parents;
+      const before = first === undefined ? null : (objects.commit(first)?.tree ?? null);
+      return [id, { id, tree, parents, raw: difference(objects, before, tree) }];
+    }),
+  );
+}
+
+/** What becomes of which files from one tree to another, one line each; null is the tree without files. */
+function difference(objects: Objects, before: string | null, after: string): string {
+  const old = before === null ? new Map<string, string>() : objects.files(before);
+  const changed = objects.files(after);
+  return [...new Set([...old.keys(), ...changed.keys()])]
+    .filter((path) => old.get(path) !== changed.get(path))
+    .sort()
+    .map((path) => `${old.get(path)} to ${changed.get(path)} ${JSON.stringify(path)}`)
+    .join('\n');
 }
 
 function remotes(world: World): string[] {
   return readdirSync(world.root)
     .filter((name) => name.endsWith('.git'))
     .map((name) => join(world.root, name));
-}
-
-function peeled(git: PlainGit, dir: string, id: string): string {
-  return git(dir, ['rev-parse', '--verify', '--quiet', `${id}^{commit}`]).out.trim();
-}
-
-function ancestorsOf(git: PlainGit, dir: string, tip: string): string[] {
-  return lines(git(dir, ['rev-list', tip]).out);
-}
-
-function contents(git: PlainGit, dir: string, tip: string): string[] {
-  return lines(git(dir, ['ls-tree', '-r', '--object-only', tip]).out);
 }

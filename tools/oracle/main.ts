@@ -1,10 +1,9 @@
+import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { HistoryResult } from './history.ts';
+import type { Judged } from './lane.ts';
 import { addTo, emptyTally, keptAlthoughSafe, summary, type Tally } from './report.ts';
-import { type Histories, startHistories } from './run.ts';
-import { jackinSessions } from './session.ts';
-import type { TreeKind } from './world.ts';
 
 const USAGE = `npm run fuzz:exit -- [--histories N] [--seed N] [--workers N] [--json]
 
@@ -19,9 +18,13 @@ gone that was nowhere else. Ends with 1 when something is. A seed alone makes it
 
 const REPORT_EVERY = 500;
 
-const sessions = jackinSessions();
+/** What a git is started from should be small: the memory of a process is copied with every one it starts. */
+const SMALL = ['--max-semi-space-size=1'];
+const COMPILED = new URL('../../node_modules/.cache/oracle/', import.meta.url);
 
-process.exitCode = await main();
+// A process with a channel was started below.
+if (process.send === undefined) process.exitCode = await main();
+else (await import('./lane.ts')).serve();
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -50,12 +53,13 @@ async function main(): Promise<number> {
   const started = performance.now();
   let next = 0;
   const work = async (): Promise<void> => {
-    await using runner = startHistories();
+    await using lane = startLane();
     while (next < histories) {
       const number = seed + next;
       next += 1;
-      const result = await one(runner.run, number, tally);
-      if (values.json) process.stdout.write(`${JSON.stringify(result)}\n`);
+      const judged = await lane.judge(number);
+      note(judged, tally);
+      if (values.json) process.stdout.write(`${JSON.stringify(judged)}\n`);
       if (tally.histories % REPORT_EVERY === 0) tell(`${summary(tally, performance.now() - started)}\n`);
     }
   };
@@ -64,23 +68,46 @@ async function main(): Promise<number> {
   return tally.losses === 0 && tally.failures === 0 ? 0 : 1;
 }
 
-type Judged = HistoryResult | { seed: number; kind: TreeKind; failed: string };
+interface Lane extends AsyncDisposable {
+  judge(seed: number): Promise<Judged>;
+}
 
-async function one(run: Histories['run'], seed: number, tally: Tally): Promise<Judged> {
-  const kind = seed % 2 === 0 ? 'worktree' : 'clone';
-  try {
-    const result = await run(seed, { kind, ...sessions });
-    addTo(tally, result);
-    if (result.losses.length > 0) {
-      process.stderr.write(
-        `LOSS seed ${seed} (${kind}): ${result.losses.join(', ')}\n  ${result.steps.join('; ')}\n`,
-      );
-    }
-    return result;
-  } catch (error) {
+/** This program once more, as a process that is sent seeds. */
+function startLane(): Lane {
+  const child = fork(fileURLToPath(import.meta.url), [], {
+    execArgv: [...process.execArgv, ...SMALL],
+    env: { ...process.env, NODE_COMPILE_CACHE: fileURLToPath(COMPILED) },
+  });
+  // Not `close`: that does not come where this side has closed the channel.
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  return {
+    async judge(seed) {
+      const { promise, resolve, reject } = Promise.withResolvers<Judged>();
+      const ended = (): void => reject(new Error(`the process that judges ended with seed ${seed}`));
+      child.once('message', resolve);
+      child.once('exit', ended);
+      child.send(seed);
+      return promise.finally(() => {
+        child.off('message', resolve);
+        child.off('exit', ended);
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      if (child.connected) child.disconnect();
+      await exited;
+    },
+  };
+}
+
+function note(judged: Judged, tally: Tally): void {
+  if ('failed' in judged) {
     tally.failures += 1;
-    const failed = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`FAILED seed ${seed} (${kind}): ${failed}\n`);
-    return { seed, kind, failed };
+    process.stderr.write(`FAILED seed ${judged.seed} (${judged.kind}): ${judged.failed}\n`);
+    return;
+  }
+  addTo(tally, judged);
+  const { seed, kind, losses, steps } = judged;
+  if (losses.length > 0) {
+    process.stderr.write(`LOSS seed ${seed} (${kind}): ${losses.join(', ')}\n  ${steps.join('; ')}\n`);
   }
 }

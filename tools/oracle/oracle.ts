@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { shown } from './files.ts';
 import { type Holding, holdings } from './holding.ts';
 import { type Landed, proveLanded } from './landed.ts';
-import { lines, mustSucceed } from './plain-git.ts';
+import { addReachable, objectsOf } from './objects.ts';
 import { headOf, refsOf, stashesOf } from './refs.ts';
 import type { World } from './world.ts';
 
@@ -49,17 +49,13 @@ function lossesFrom({ truth }: World, held: readonly Held[], elsewhere: Readonly
  * that are not the session's.
  */
 function objectsElsewhere(world: World): Set<string> {
-  const { git, root } = world;
+  const { root, tree } = world;
   const found = new Set<string>();
   for (const name of readdirSync(root).filter((entry) => entry.endsWith('.git'))) {
-    for (const line of lines(git(join(root, name), ['rev-list', '--objects', '--all']).out))
-      found.add(line.slice(0, 40));
+    const remote = join(root, name);
+    addReachable(objectsOf(remote), refsOf(remote).values(), found);
   }
-  const tips = operatorTips(world);
-  const input = `${tips.join('\n')}\n`;
-  for (const line of lines(mustSucceed(git, world.tree.host, ['rev-list', '--objects', '--stdin'], input))) {
-    found.add(line.slice(0, 40));
-  }
+  addReachable(objectsOf(tree.host), operatorTips(world), found);
   return found;
 }
 

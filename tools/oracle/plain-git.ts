@@ -12,11 +12,24 @@ export interface GitAnswer {
 export type PlainGit = (
   dir: string,
   args: readonly string[],
-  options?: { input?: string | Buffer; env?: Record<string, string> },
+  options?: { input?: string | Buffer },
 ) => GitAnswer;
+
+/** One git, at a time in seconds since 1970, with all of its environment. */
+export interface GitCall {
+  dir: string;
+  args: readonly string[];
+  input: string | Buffer;
+  seconds: number;
+}
+
+/** Runs one git to its end. */
+export type RunGit = (call: GitCall) => GitAnswer;
 
 const SETTINGS: Record<string, string> = {
   'init.defaultBranch': 'main',
+  // Without examples of hooks, which would only be copied and compared.
+  'init.templateDir': '',
   'protocol.file.allow': 'always',
   'gc.auto': '0',
   'maintenance.auto': 'false',
@@ -28,42 +41,53 @@ const SETTINGS: Record<string, string> = {
   'merge.conflictStyle': 'merge',
 };
 
-/** A git whose clock ticks with every call, so that the same calls make the same commits. */
-export function plainGit(): PlainGit {
-  let seconds = 1_700_000_000;
-  return (dir, args, options = {}) => {
+/**
+ * A git whose clock ticks with every call, so that the same calls make the same commits.
+ * @param start seconds since 1970 before the first call
+ */
+export function plainGit(run: RunGit = ownProcess, start = 1_700_000_000): PlainGit {
+  let seconds = start;
+  return (dir, args, { input = '' } = {}) => {
     seconds += 1;
-    const result = spawnSync('git', args, {
-      cwd: dir,
-      timeout: 60_000,
-      maxBuffer: 64 << 20,
-      input: options.input ?? '',
-      env: {
-        PATH: process.env.PATH,
-        HOME: devNull,
-        LC_ALL: 'C',
-        GIT_CONFIG_GLOBAL: devNull,
-        GIT_CONFIG_NOSYSTEM: '1',
-        GIT_TERMINAL_PROMPT: '0',
-        GIT_EDITOR: 'true',
-        GIT_AUTHOR_NAME: 'A U Thor',
-        GIT_AUTHOR_EMAIL: 'author@example.com',
-        GIT_AUTHOR_DATE: `${seconds} +0000`,
-        GIT_COMMITTER_NAME: 'C O Mitter',
-        GIT_COMMITTER_EMAIL: 'committer@example.com',
-        GIT_COMMITTER_DATE: `${seconds} +0000`,
-        ...settingsInEnv(),
-        ...options.env,
-      },
-    });
-    if (result.error !== undefined) throw result.error;
-    return {
-      ok: result.status === 0,
-      out: result.stdout.toString('latin1'),
-      error: result.stderr.toString('utf8'),
-    };
+    return run({ dir, args, input, seconds });
   };
 }
+
+/** Everything a git is told but the time. */
+export function gitEnvironment(): Record<string, string | undefined> {
+  return {
+    PATH: process.env.PATH,
+    HOME: devNull,
+    LC_ALL: 'C',
+    GIT_CONFIG_GLOBAL: devNull,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_EDITOR: 'true',
+    GIT_AUTHOR_NAME: 'A U Thor',
+    GIT_AUTHOR_EMAIL: 'author@example.com',
+    GIT_COMMITTER_NAME: 'C O Mitter',
+    GIT_COMMITTER_EMAIL: 'committer@example.com',
+    ...settingsInEnv(),
+  };
+}
+
+/** A git as a child of this process. */
+export const ownProcess: RunGit = ({ dir, args, input, seconds }) => {
+  const date = `${seconds} +0000`;
+  const result = spawnSync('git', args, {
+    cwd: dir,
+    timeout: 60_000,
+    maxBuffer: 64 << 20,
+    input,
+    env: { ...gitEnvironment(), GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date },
+  });
+  if (result.error !== undefined) throw result.error;
+  return {
+    ok: result.status === 0,
+    out: result.stdout.toString('latin1'),
+    error: result.stderr.toString('utf8'),
+  };
+};
 
 /** The answer of a git that may not fail. */
 export function mustSucceed(

@@ -42,12 +42,20 @@ export function headOf(dir: string): string | null {
   return refsOf(dir).get(head.slice(5)) ?? null;
 }
 
+/** Short name (in bytes) of the branch that is checked out; null when HEAD is detached. */
+export function branchOf(dir: string): string | null {
+  const gitDir = gitDirOf(dir);
+  const head = gitDir === null ? '' : textOf(join(gitDir, 'HEAD')).trim();
+  return head.startsWith('ref: refs/heads/') ? head.slice('ref: refs/heads/'.length) : null;
+}
+
 /** Ids of the stash entries of a repository, the oldest first, as its log of them says. */
 export function stashesOf(commonDir: string): string[] {
   return lines(textOf(join(commonDir, 'logs/refs/stash'))).map((line) => line.slice(41, 81));
 }
 
-function commonDirOf(gitDir: string): string {
+/** The git directory whose refs and objects it uses: its own, unless it is a linked worktree. */
+export function commonDirOf(gitDir: string): string {
   const said = textOf(join(gitDir, 'commondir')).trim();
   return said === '' ? gitDir : resolve(gitDir, said);
 }
@@ -62,7 +70,7 @@ function looseRefs(gitDir: string, parent: string): [string, string][] {
 }
 
 /** Empty when there is no such file. */
-function textOf(path: string): string {
+export function textOf(path: string): string {
   try {
     return readFileSync(path, 'latin1');
   } catch {

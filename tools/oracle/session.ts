@@ -16,8 +16,8 @@ import {
   type Prompts,
   planLaunch,
 } from '@jackin/runtime';
+import type { Ground } from './ground.ts';
 import type { Exit } from './history.ts';
-import type { PlainGround } from './run.ts';
 import type { SessionTree } from './world.ts';
 
 /** No process has it: the session's has ended. */
@@ -26,24 +26,24 @@ const events = () => {};
 
 /** A session whose agent has ended by itself: its tree is made and its end decided by jackin, in this process. */
 export interface Sessions {
-  open(ground: PlainGround): Promise<SessionTree>;
+  open(ground: Ground): Promise<SessionTree>;
   /** `stop` with the policy `ask` and nobody to ask. */
   exit: Exit;
 }
 
 export function jackinSessions(): Sessions {
-  const ids = new Map<string, { id: string; deps: JackinDeps }>();
+  // Each of them may end more than once: in every history that begins with it.
+  const sessions = new Map<string, { id: string; root: string }>();
   return {
     async open(ground) {
-      const opened = await openSession(ground);
-      ids.set(opened.tree.path, opened);
-      return opened.tree;
+      const { tree, id } = await openSession(ground);
+      sessions.set(tree.path, { id, root: ground.root });
+      return tree;
     },
     async exit({ path }) {
-      const session = ids.get(path);
+      const session = sessions.get(path);
       if (session === undefined) throw new Error(`no session has the tree ${path}`);
-      ids.delete(path);
-      const ended = await createJackin(session.deps).stop({
+      const ended = await createJackin(dependencies(session.root)).stop({
         instance: session.id,
         policy: null,
         dryRun: false,
@@ -56,20 +56,10 @@ export function jackinSessions(): Sessions {
   };
 }
 
-async function openSession(
-  ground: PlainGround,
-): Promise<{ tree: SessionTree; id: string; deps: JackinDeps }> {
-  const { root, host, kind } = ground;
-  const env = {
-    PATH: process.env.PATH,
-    HOME: root,
-    GIT_CONFIG_NOSYSTEM: '1',
-    JACKIN_HOME_DIR: join(root, 'state'),
-    JACKIN_CONFIG_DIR: join(root, 'config'),
-  };
-  const deps = dependencies(env, root);
-  const { paths } = deps;
-  const id = `${ground.seed}`.replace(/\D/g, '').padStart(8, '0').slice(-8);
+async function openSession({ root, host, kind, number }: Ground): Promise<{ tree: SessionTree; id: string }> {
+  const deps = dependencies(root);
+  const { paths, env } = deps;
+  const id = `${number}`.padStart(8, '0');
   const base = baseName({ instanceId: id, workspace: null, role: 'shell' });
   const decision = planMaterialise({
     mount: { src: host, dst: '/workspace/app', isolation: kind, readonly: false },
@@ -108,7 +98,6 @@ async function openSession(
   const [record] = isolation.records;
   return {
     id,
-    deps,
     tree: {
       path: record.worktree_path,
       kind,
@@ -121,14 +110,22 @@ async function openSession(
   };
 }
 
-function dependencies(env: NodeJS.ProcessEnv, cwd: string): JackinDeps {
+/** Those of a jackin whose every file is below `root`. */
+function dependencies(root: string): JackinDeps {
+  const env = {
+    PATH: process.env.PATH,
+    HOME: root,
+    GIT_CONFIG_NOSYSTEM: '1',
+    JACKIN_HOME_DIR: join(root, 'state'),
+    JACKIN_CONFIG_DIR: join(root, 'config'),
+  };
   const paths = resolvePaths(env);
   mkdirSync(paths.configDir, { recursive: true });
   const capsuleProgram = { file: process.execPath, args: ['-e', ''] };
   return {
     paths,
     env,
-    cwd,
+    cwd: root,
     events,
     clock: systemClock,
     prompts: NOBODY,

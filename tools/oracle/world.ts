@@ -50,7 +50,6 @@ export interface World {
   mirror: string | null;
   /** The remote of the submodule; null in a repository without. */
   library: string | null;
-  colleague: string | null;
   tree: SessionTree;
   session: SessionRefs;
   truth: Truth;
@@ -64,6 +63,8 @@ export interface World {
 export const SHARED_FILE = 'shared.txt';
 export const CONFLICT_FILE = 'conflict.txt';
 export const SUBMODULE = 'lib';
+/** As the .gitignore of every ground says. */
+export const IGNORED_DIRECTORIES = ['scratch', 'node_modules', '.venv', 'target'];
 
 /** A git in the tree, as the agent runs it. */
 export function agent(

@@ -1,3 +1,4 @@
+import { branchOf } from '../refs.ts';
 import { agent, argument, canBeArgument, type World } from '../world.ts';
 import { commit } from './commits.ts';
 import { addAll, newFile } from './files.ts';
@@ -14,7 +15,10 @@ export const branchSteps = [
     if (!agent(world, ['switch', '--quiet', '--create', name, 'HEAD~1']).ok) return false;
     world.session.branches.add(name);
   }),
-  step('another branch', 4, (world) => agent(world, ['switch', '--quiet', argument(someBranch(world))]).ok),
+  step('another branch', 4, (world) => {
+    const name = someBranch(world);
+    return name !== null && agent(world, ['switch', '--quiet', argument(name)]).ok;
+  }),
   step('detach', 3, (world) => agent(world, ['switch', '--quiet', '--detach']).ok),
   step('detach and commit', 4, (world) => {
     if (!agent(world, ['switch', '--quiet', '--detach']).ok) return false;
@@ -38,9 +42,8 @@ export const branchSteps = [
     if (commit(world)) world.session.branches.add(name);
   }),
   step('rename the branch', 2, (world) => {
-    const { ok, out } = agent(world, ['symbolic-ref', '--quiet', '--short', 'HEAD']);
-    const old = out.trim();
-    if (!ok || old === world.tree.scratchBranch || old === 'main') return false;
+    const old = branchOf(world.tree.path);
+    if (old === null || old === world.tree.scratchBranch || old === 'main') return false;
     const name = `renamed/${world.random.word()}`;
     if (!agent(world, ['branch', '--move', name]).ok) return false;
     world.session.branches.delete(old);
@@ -48,7 +51,7 @@ export const branchSteps = [
   }),
   step('delete a branch', 2, (world) => {
     const name = someBranch(world);
-    if (name === world.tree.scratchBranch || !canBeArgument(name)) return false;
+    if (name === null || name === world.tree.scratchBranch || !canBeArgument(name)) return false;
     if (!agent(world, ['branch', '--quiet', '-D', argument(name)]).ok) return false;
     world.session.branches.delete(name);
   }),
@@ -63,7 +66,9 @@ export const branchSteps = [
     world.session.branches.add(name);
   }),
   step('merge another branch', 3, (world) => {
-    const { ok } = agent(world, ['merge', '--quiet', '--no-ff', '--no-edit', argument(someBranch(world))]);
+    const name = someBranch(world);
+    if (name === null) return false;
+    const { ok } = agent(world, ['merge', '--quiet', '--no-ff', '--no-edit', argument(name)]);
     if (!ok) agent(world, ['merge', '--abort']);
     return ok;
   }),
@@ -90,6 +95,6 @@ function tag(world: World, kind: readonly string[]): boolean {
   return true;
 }
 
-function someBranch(world: World): string {
-  return world.random.pick([...world.session.branches]);
+function someBranch({ random, session }: World): string | null {
+  return session.branches.size === 0 ? null : random.pick([...session.branches]);
 }

@@ -1,7 +1,8 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lines, mustSucceed } from '../plain-git.ts';
-import { refsOf } from '../refs.ts';
+import { rangeUpTo } from '../objects.ts';
+import { mustSucceed } from '../plain-git.ts';
+import { headOf, refsOf } from '../refs.ts';
 import { agent, SHARED_FILE, type World } from '../world.ts';
 import { sharedBlobs } from './commits.ts';
 import { step } from './step.ts';
@@ -15,7 +16,7 @@ export const colleagueSteps = [
     if (world.random.chance(0.5)) appendFileSync(join(dir, SHARED_FILE), `bottom ${world.random.word()}\n`);
     mustSucceed(world.git, dir, ['add', '--all']);
     mustSucceed(world.git, dir, ['commit', '--quiet', '--message', 'theirs']);
-    mustSucceed(world.git, dir, ['push', '--quiet', 'origin', 'main']);
+    publish(world, dir);
   }),
   step('fetch', 3, (world) => agent(world, ['fetch', '--quiet', 'origin']).ok),
   step('a squash merge', 2, (world) => land(world, 'squash', { deleted: false, fetched: false })),
@@ -30,7 +31,7 @@ export const colleagueSteps = [
   step('the remote branch is deleted, nothing landed', 3, (world) => {
     const branch = pushedBranch(world);
     if (branch === null) return false;
-    mustSucceed(world.git, world.remote, ['update-ref', '-d', `refs/heads/${branch}`]);
+    deleteBranch(world, branch);
     return agent(world, ['fetch', '--quiet', '--prune', 'origin']).ok;
   }),
   step('the remote branch is rewritten', 1, (world) => {
@@ -46,7 +47,7 @@ export const colleagueSteps = [
       world.git(dir, ['revert', '--abort']);
       return false;
     }
-    return world.git(dir, ['push', '--quiet', 'origin', 'main']).ok;
+    publish(world, dir);
   }),
 ];
 
@@ -63,21 +64,16 @@ export function land(
   const dir = colleague(world);
   const branch = wanted ?? pushedBranch(world);
   if (branch === null) return false;
-  const { git, truth } = world;
+  const { truth } = world;
   const tip = refsOf(dir).get(`refs/remotes/origin/${branch}`);
   if (tip === undefined) return false;
-  const range = lines(git(dir, ['rev-list', '--reverse', `${tip}`, '--not', 'main']).out);
+  const range = rangeUpTo(dir, tip, headOf(dir) ?? '');
   if (range.length === 0) return false;
   if (!brought(world, dir, how, tip, range)) return false;
-  mustSucceed(git, dir, [
-    'push',
-    '--quiet',
-    'origin',
-    'main',
-    ...(after.deleted ? [`:refs/heads/${branch}`] : []),
-  ]);
+  publish(world, dir);
+  if (after.deleted) deleteBranch(world, branch);
   for (const commit of range) truth.landed.add(commit);
-  for (const blob of sharedBlobs(world, dir, range)) truth.mergedBlobs.add(blob);
+  for (const blob of sharedBlobs(dir, range)) truth.mergedBlobs.add(blob);
   if (after.fetched) return agent(world, ['fetch', '--quiet', '--prune', 'origin']).ok;
   return true;
 }
@@ -96,16 +92,32 @@ function brought(world: World, dir: string, how: Landing, tip: string, range: st
 }
 
 /** A clone of somebody else, at what the remote has now. */
-function colleague(world: World): string {
-  const dir = join(world.root, 'colleague');
-  if (world.colleague === null) {
-    mustSucceed(world.git, world.root, ['clone', '--quiet', world.remote, dir]);
-    world.colleague = dir;
-    return dir;
+function colleague({ root, remote, git }: World): string {
+  const dir = join(root, 'colleague');
+  if (behind(dir, remote)) mustSucceed(git, dir, ['fetch', '--quiet', '--prune', 'origin']);
+  if (headOf(dir) !== refsOf(dir).get('refs/remotes/origin/main')) {
+    mustSucceed(git, dir, ['reset', '--quiet', '--hard', 'origin/main']);
   }
-  mustSucceed(world.git, dir, ['fetch', '--quiet', '--prune', 'origin']);
-  mustSucceed(world.git, dir, ['reset', '--quiet', '--hard', 'origin/main']);
   return dir;
+}
+
+/** Makes main on the remote what it is here: the clone has the objects of the remote. */
+function publish({ git, remote }: World, dir: string): void {
+  mustSucceed(git, remote, ['update-ref', 'refs/heads/main', headOf(dir) ?? '']);
+}
+
+function deleteBranch({ git, remote }: World, branch: string): void {
+  mustSucceed(git, remote, ['update-ref', '-d', `refs/heads/${branch}`]);
+}
+
+/** Whether a fetch would bring or remove anything. */
+function behind(dir: string, remote: string): boolean {
+  const seen = [...refsOf(dir)].filter(([name]) => /^refs\/remotes\/origin\/(?!HEAD$)/.test(name));
+  const there = new Map([...refsOf(remote)].filter(([name]) => name.startsWith('refs/heads/')));
+  return (
+    seen.length !== there.size ||
+    seen.some(([name, id]) => there.get(name.replace('refs/remotes/origin/', 'refs/heads/')) !== id)
+  );
 }
 
 function pushedBranch(world: World): string | null {

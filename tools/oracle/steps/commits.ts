@@ -1,4 +1,5 @@
-import { lines } from '../plain-git.ts';
+import { commitsFrom, objectsOf } from '../objects.ts';
+import { headOf, refsOf } from '../refs.ts';
 import { agent, argument, SHARED_FILE, type World } from '../world.ts';
 import { addAll, editShared, newFile, someFile, write } from './files.ts';
 import { step } from './step.ts';
@@ -72,9 +73,9 @@ export const commitSteps = [
       return false;
     }
     const after = ownCommits(world);
-    if (before.length === 0 || after.length === 0 || after[0] === before[0]) return true;
+    if (before.length === 0 || after.length === 0 || after.every((id) => before.includes(id))) return true;
     world.truth.rewritten.push({ from: before, to: after });
-    for (const blob of sharedBlobs(world, world.tree.path, after)) world.truth.mergedBlobs.add(blob);
+    for (const blob of sharedBlobs(world.tree.path, after)) world.truth.mergedBlobs.add(blob);
     return true;
   }),
 ];
@@ -84,14 +85,21 @@ export function commit(world: World, more: readonly string[] = []): boolean {
 }
 
 /** What the shared file was in each of these commits. */
-export function sharedBlobs(world: World, dir: string, commits: readonly string[]): string[] {
-  const asked = commits.map((id) => `${id}:${SHARED_FILE}\n`).join('');
-  const { out } = world.git(dir, ['cat-file', '--batch-check=%(objectname)'], { input: asked });
-  return lines(out).filter((line) => !line.includes(' '));
+export function sharedBlobs(dir: string, commits: readonly string[]): string[] {
+  const objects = objectsOf(dir);
+  return commits.flatMap((id) => {
+    const commit = objects.commit(id);
+    const what = commit === null ? undefined : objects.files(commit.tree).get(SHARED_FILE);
+    return what === undefined ? [] : [what.slice(-40)];
+  });
 }
 
-function ownCommits(world: World): string[] {
-  return lines(agent(world, ['rev-list', '--reverse', 'origin/main..HEAD']).out);
+/** Commits of HEAD that are not on the remote's main, as far as the tree knows. */
+function ownCommits({ tree }: World): string[] {
+  const main = refsOf(tree.path).get('refs/remotes/origin/main');
+  const head = headOf(tree.path);
+  if (main === undefined || head === null) return [];
+  return [...commitsFrom(objectsOf(tree.path), [head], [main]).keys()];
 }
 
 function pathspec(path: string): Buffer {

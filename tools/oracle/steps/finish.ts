@@ -1,13 +1,13 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { lines } from '../plain-git.ts';
-import { gitDirOf, refsOf, stashesOf } from '../refs.ts';
+import { branchOf, gitDirOf, refsOf, stashesOf } from '../refs.ts';
 import { agent, canBeArgument, SUBMODULE, type World } from '../world.ts';
 import { land } from './colleague.ts';
 import { commit } from './commits.ts';
 import { addAll, newFile } from './files.ts';
 import { submodule } from './nested.ts';
-import { pushBranches, remoteName } from './pushes.ts';
+import { named, pushBranches } from './pushes.ts';
 
 /** Brings all of it elsewhere and the tree in order, as an agent does that was told to push its work. */
 export function finish(world: World): void {
@@ -15,8 +15,7 @@ export function finish(world: World): void {
   endOperations(world);
   unhide(world);
   removeRepositories(world);
-  const at = agent(world, ['symbolic-ref', '--quiet', '--short', 'HEAD']);
-  if (!at.ok) {
+  if (branchOf(world.tree.path) === null) {
     const name = `finish/${world.random.word()}`;
     if (agent(world, ['switch', '--quiet', '--create', name]).ok) world.session.branches.add(name);
   }
@@ -33,12 +32,12 @@ export function finish(world: World): void {
 
 function landOne(world: World): void {
   const { random } = world;
-  const at = agent(world, ['symbolic-ref', '--quiet', '--short', 'HEAD']).out.trim();
+  const at = branchOf(world.tree.path) ?? '';
   const how = random.pick(['squash', 'squash', 'rebase', 'merge'] as const);
   const deleted = random.chance(0.8);
   // The last step: a branch the tree does not know to be gone misleads nobody any more.
   const fetched = random.chance(0.8);
-  if (land(world, how, { deleted, fetched }, remoteName(world, at))) {
+  if (land(world, how, { deleted, fetched }, named(world, at))) {
     world.steps.push(`finally a ${how}${deleted ? ', branch deleted' : ''}${fetched ? '' : ', not fetched'}`);
   }
 }

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { agent, CONFLICT_FILE, type World } from '../world.ts';
+import { branchOf, headOf } from '../refs.ts';
+import { agent, argument, CONFLICT_FILE, type World } from '../world.ts';
 import { inTree, isFile } from './files.ts';
 import { step } from './step.ts';
 
@@ -31,12 +32,13 @@ export const interruptedSteps = [
 /** Makes two commits that disagree, one of them checked out, and names the other. */
 function conflict(world: World): string | null {
   const other = `other-${world.random.word()}`;
-  const back = agent(world, ['rev-parse', '--abbrev-ref', 'HEAD']).out.trim();
-  if (back === 'HEAD' || back === '') return null;
+  const back = branchOf(world.tree.path);
+  // Without a commit on it there is nothing to go back to.
+  if (back === null || headOf(world.tree.path) === null) return null;
   if (!agent(world, ['switch', '--quiet', '--create', other]).ok) return null;
   world.session.branches.add(other);
   const made = writeConflict(world) && commitConflict(world);
-  if (!agent(world, ['switch', '--quiet', back]).ok || !made) return null;
+  if (!agent(world, ['switch', '--quiet', argument(back)]).ok || !made) return null;
   return writeConflict(world) && commitConflict(world) ? other : null;
 }
 

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { refsOf } from '../refs.ts';
+import { ancestor } from '../objects.ts';
+import { branchOf, refsOf } from '../refs.ts';
 import { agent, argument, canBeArgument, type World } from '../world.ts';
 import { step } from './step.ts';
 
+const UPSTREAM_SHARE = 0.4;
+
 export const pushSteps = [
-  step('push', 7, (world) => pushHead(world, 'HEAD')),
-  step('push all but the last commit', 3, (world) => pushHead(world, 'HEAD~1')),
+  step('push', 7, (world) => pushHead(world, 0)),
+  step('push all but the last commit', 3, (world) => pushHead(world, 1)),
   step('push every branch', 3, (world) => pushBranches(world, 'origin')),
   step('push the tags', 1, (world) => agent(world, ['push', '--quiet', '--tags', 'origin']).ok),
   step('push to another remote', 2, (world) => {
@@ -36,7 +39,7 @@ export const pushSteps = [
 ];
 
 /** What a branch of the session is called on the remote. */
-export function remoteName(world: World, branch: string): string {
+export function named(world: World, branch: string): string {
   return branch === 'main' || branch === world.tree.scratchBranch ? 'work' : argument(branch);
 }
 
@@ -46,14 +49,19 @@ export function pushBranches(world: World, remote: string): boolean {
   const refs = [...world.session.branches]
     .filter(canBeArgument)
     .filter((branch) => known.has(`refs/heads/${branch}`))
-    .map((branch) => `+refs/heads/${argument(branch)}:refs/heads/${remoteName(world, branch)}`);
-  const upstream = world.random.chance(0.5) ? ['--set-upstream'] : [];
-  return refs.length > 0 && agent(world, ['push', '--quiet', ...upstream, remote, ...refs]).ok;
+    .map((branch) => `+refs/heads/${argument(branch)}:refs/heads/${named(world, branch)}`);
+  return refs.length > 0 && push(world, remote, refs);
 }
 
-function pushHead(world: World, what: string): boolean {
-  const { ok, out } = agent(world, ['symbolic-ref', '--quiet', '--short', 'HEAD']);
-  const target = ok ? remoteName(world, out.trim()) : 'from-detached';
-  const upstream = world.random.chance(0.5) ? ['--set-upstream'] : [];
-  return agent(world, ['push', '--quiet', ...upstream, 'origin', `+${what}:refs/heads/${target}`]).ok;
+function pushHead(world: World, back: number): boolean {
+  const { path } = world.tree;
+  if (ancestor(path, back) === null) return false;
+  const branch = branchOf(path);
+  const target = branch === null ? 'from-detached' : named(world, branch);
+  return push(world, 'origin', [`+HEAD~${back}:refs/heads/${target}`]);
+}
+
+function push(world: World, remote: string, refs: readonly string[]): boolean {
+  const upstream = world.random.chance(UPSTREAM_SHARE) ? ['--set-upstream'] : [];
+  return agent(world, ['push', '--quiet', ...upstream, remote, ...refs]).ok;
 }
