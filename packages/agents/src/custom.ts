@@ -1,5 +1,5 @@
 import { JackinError } from '@jackin/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { AgentDefinition } from './definition.ts';
 import { agentRegistry, USUAL_CLEAN_EXIT_CODES } from './registry.ts';
 

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { hostname } from 'node:os';
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorCode, fileSystemError, notARegularFile } from './file-errors.ts';
 import type { LockOwner } from './ports.ts';
 import { bootId, ownIdentity, processState } from './process-identity.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const isolationRecordSchema = z.looseObject({
   workspace: z.string(),

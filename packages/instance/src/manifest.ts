@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { recipeSchema } from './recipe.ts';
 import { CAUSE_KINDS, STATUSES } from './status.ts';
 

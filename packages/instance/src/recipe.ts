@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What a launch was made of, stored once and replayed by every restore (docs/architecture.md).

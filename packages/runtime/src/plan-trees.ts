@@ -1,5 +1,5 @@
 import type { MaterialisePlan } from '@jackin/isolation';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const submodule = z.object({
   path: z.string(),

@@ -1,5 +1,5 @@
 import { exitCauseSchema, keepSchema, manifestSchema, recipeSchema, STATUSES } from '@jackin/instance';
-import { z } from 'zod';
+import * as z from 'zod';
 import { materialisePlanSchema } from './plan-trees.ts';
 
 /**

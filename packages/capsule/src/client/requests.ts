@@ -1,5 +1,5 @@
 import { afterAwake, JackinError } from '@jackin/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   type CapsuleMessage,
   type ClientMessage,

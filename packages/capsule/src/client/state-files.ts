@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, readFileBounded, toJackinError } from '@jackin/core';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import {
   EXIT_RECORD_FILE,
   type ExitRecord,

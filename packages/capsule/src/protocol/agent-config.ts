@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * `agent.toml`, the capsule's launch configuration, regenerated from the recipe before every start.

@@ -1,5 +1,5 @@
 import { JackinError } from '@jackin/core';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { FRAME_JSON, FRAME_TERMINAL, MAX_FRAME_BYTES } from './frame.ts';
 import {
   type CapsuleMessage,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Protocol versions this build speaks. A connection uses the highest version both sides know. */
 export const PROTOCOL_MIN = 1;

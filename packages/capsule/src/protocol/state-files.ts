@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * What the capsule leaves in the state directory. The container is hostile: the host reads these files sized,

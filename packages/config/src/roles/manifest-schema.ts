@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Agents a manifest may have a table for without listing them (docs/agents.md#registry). */
 const MANIFEST_AGENTS = [

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type FieldIssue, locate } from '../errors.ts';
 import { schemaIssues } from '../schema/issues.ts';
 import { compareVersions, LEGACY, MANIFEST_VERSION, parseVersion, type SchemaVersion } from '../version.ts';

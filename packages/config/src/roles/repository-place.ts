@@ -7,7 +7,7 @@ import {
   readFileBounded,
   writeFileDurable,
 } from '@jackin/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import { cacheName, type GitSource } from './git-source.ts';
 
 /** Where one repository is cached (docs/storage.md). */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentAuthTables, backendSchema, dockerSchema, envSchema, exitPolicySchema } from './shared.ts';
 
 const commandSchema = z.union([z.string().min(1), z.array(z.string()).min(1)], {

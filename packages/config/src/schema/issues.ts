@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { FieldIssue } from '../errors.ts';
 
 /** Values below these keys may be secrets and are never shown. */

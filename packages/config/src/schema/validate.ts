@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { parseToml, type TomlTable } from '../document/index.ts';
 import { type ConfigSource, configInvalid, locate } from '../errors.ts';
 import { type GlobalConfig, globalConfigSchema } from './global.ts';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 export type ParsedJson =
   | { state: 'ok'; value: unknown; text: string; version: number | null }

@@ -1,5 +1,5 @@
 import type { Recipe } from '@jackin/instance';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const baseRecord = z.looseObject({
   ref: z.string(),

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * The parts of the engine's answers that are used, checked: an engine is a program we do not control, and compatible

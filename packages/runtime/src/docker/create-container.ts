@@ -1,6 +1,6 @@
 import { JackinError } from '@jackin/core';
 import type Docker from 'dockerode';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EngineClient } from './engine.ts';
 import { checked } from './lists.ts';
 

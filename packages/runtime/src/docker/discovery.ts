@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EngineAddress } from './engine.ts';
 import { knownEngineSockets } from './known-sockets.ts';
 

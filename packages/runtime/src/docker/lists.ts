@@ -1,5 +1,5 @@
 import { toJackinError } from '@jackin/core';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import {
   containerListSchema,
   containerSchema,

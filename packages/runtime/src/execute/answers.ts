@@ -1,6 +1,6 @@
 import { JackinError } from '@jackin/core';
 import { standaloneBackendSchema } from '@jackin/instance';
-import { z } from 'zod';
+import * as z from 'zod';
 import { engineFactSchema } from '../observe/inventory-schema.ts';
 
 const imageBase = z.object({ ref: z.string(), digest: z.string().nullable(), image_id: z.string() });

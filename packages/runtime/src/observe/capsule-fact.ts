@@ -1,7 +1,7 @@
 import type { SessionInfo } from '@jackin/capsule/protocol';
 import { sessionInfoSchema } from '@jackin/capsule/protocol';
 import { toJackinError } from '@jackin/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Backend, CapsuleFact, ContainerFact, InstanceRef } from '../backend.ts';
 import { bounded } from './bounded.ts';
 import type { CapsuleAccess } from './capsule-access.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { JackinError, redact } from '@jackin/core';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ImageBase } from '../../backend.ts';
 import { type EngineClient, withSignal } from '../engine.ts';
 import { engineWords, unless404 } from '../errors.ts';

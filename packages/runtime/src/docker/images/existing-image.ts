@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ImageBase } from '../../backend.ts';
 import { type CallOptions, type EngineClient, withSignal } from '../engine.ts';
 import { unless404 } from '../errors.ts';
