@@ -55,7 +55,7 @@ test.each([
 test('A clean-up that leaves a directory makes the tour fail', async () => {
   const intercept = `if (args[0] === 'stop' && args.includes('--clean')) {
   const { stdout, status } = real(args);
-  fs.mkdirSync(state + '/data/' + JSON.parse(stdout).data.container_base);
+  fs.mkdirSync(state + '/data/' + /^\\s*(jk-\\S+) was cleaned up/m.exec(stdout)[1]);
   process.stdout.write(stdout);
   process.exit(status);
 }`;

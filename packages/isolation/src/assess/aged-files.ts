@@ -14,9 +14,13 @@ export function agedFiles(
   aged: readonly AgedEntry[],
   changed: ReadonlySet<string>,
 ): AgedEntry[] {
-  return aged.filter(({ path, changedNs }) => {
+  return aged.filter(({ path, changed: noted }) => {
     const stats = changed.has(path) ? null : look(below(tree, path));
-    if (stats === null || stats.ctimeNs / NS_PER_S <= stats.mtimeNs / NS_PER_S) return false;
-    return changedNs === 0 || stats.ctimeNs % NS_PER_S !== BigInt(changedNs);
+    if (stats === null) return false;
+    const [changedS, ns] = [stats.ctimeNs / NS_PER_S, stats.ctimeNs % NS_PER_S];
+    if (changedS <= stats.mtimeNs / NS_PER_S) return false;
+    if (noted === null) return true;
+    // In another second git has read it itself. It notes 32 bits of one.
+    return BigInt.asUintN(32, changedS) === BigInt(noted.s) && (noted.ns === 0 || ns !== BigInt(noted.ns));
   });
 }

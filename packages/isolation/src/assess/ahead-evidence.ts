@@ -10,7 +10,7 @@ import { byName, text } from './names.ts';
 import type { HeadHistory, StashEntry } from './reflog.ts';
 import { type Refs, shownRef } from './refs.ts';
 import { upstreamOf } from './remotes.ts';
-import type { Tip } from './tips.ts';
+import { isBesideRefs, type Tip } from './tips.ts';
 
 export interface AheadFacts {
   git: GitCalls;
@@ -53,6 +53,7 @@ interface Line {
 export function commitsOf({
   git,
   ids,
+  tips,
   remote,
   known,
   atLaunch,
@@ -61,7 +62,12 @@ export function commitsOf({
   limits,
 }: AheadFacts): Promise<Ahead> {
   const elsewhere = [...remote, ...known];
-  return commitsAhead(git, { tips: ids, elsewhere, atLaunch, typed, sentinel, limit: limits.commits });
+  const beside = tips.refs.flatMap(({ name }, at) => (isBesideRefs(name) ? [at] : []));
+  return commitsAhead(git, {
+    ...{ tips: ids, elsewhere, atLaunch, typed, sentinel },
+    limit: limits.commits,
+    maybeIds: new Set(beside),
+  });
 }
 
 /**

@@ -19,7 +19,7 @@ import { elsewhere, remotesElsewhere } from './remotes.ts';
 import { fillShadow, makeShadow, plantCommit, type Shadow } from './shadow.ts';
 import { stampsOf } from './stamps.ts';
 import { strayWorktrees } from './stray-worktrees.ts';
-import { commitsAtLaunch, tipsThatCount } from './tips.ts';
+import { commitsAtLaunch, isBesideRefs, tipsThatCount } from './tips.ts';
 import { type TreeEvidence, treeEvidence } from './tree-evidence.ts';
 import { decideVerdict, fingerprint } from './verdict.ts';
 import { walk } from './walk.ts';
@@ -139,7 +139,9 @@ function prepare(
   const away = { within: [...within, ...context.session], from, views };
   const remote = elsewhere(refs.all, config.settings, away);
   const trusted = new Set(remote.map(({ name }) => name));
-  const tips = tipsThatCount({ repository, refs, stash, trusted, refsAtLaunch, history, scratchBranch });
+  const all = tipsThatCount({ repository, refs, stash, trusted, refsAtLaunch, history, scratchBranch });
+  // A sum of another length in a file of the git directory is no name of an object.
+  const tips = { ...all, refs: all.refs.filter(({ name, id }) => !isBesideRefs(name) || fits(config, id)) };
   const sentinel = plantCommit(shadow, config.objectFormat, `${process.pid} ${performance.now()}`);
   const ids = [...tips.refs.map(({ id }) => id), ...tips.stash.map(({ commit }) => commit)];
   if (refs.head.commit !== null) ids.push(refs.head.commit);
@@ -173,6 +175,10 @@ function prepare(
     limits,
   };
   return { facts, index };
+}
+
+function fits({ objectFormat }: RepositoryConfig, id: string): boolean {
+  return id.length === (objectFormat === 'sha1' ? 40 : 64);
 }
 
 async function assessNested(work: Work, tree: TreeEvidence): Promise<NestedEvidence[]> {

@@ -30,6 +30,8 @@ export interface AheadQuery {
   limit: number;
   /** Also ask what the tips are, not only when one of them is no commit. */
   typed: boolean;
+  /** Positions in `tips` of ids that may be somebody's data: one of no object is none. */
+  maybeIds: ReadonlySet<number>;
 }
 
 const LINE = /^([0-9a-f]{40,64})\0([0-9a-f]{40,64})\0([0-9a-f ]*)\0(.*)$/;
@@ -44,7 +46,9 @@ export async function commitsAhead(git: GitCalls, query: AheadQuery): Promise<Ah
   if (types === null && result.exitCode === 128 && result.signal === null) {
     // A ref may be of something that is no commit, and what one pointed to at launch may have been collected since.
     types = await ask();
-    if (types.missing.size > 0 || types.tips.some(isNoCommit)) result = await list(git, query, types);
+    const found = types;
+    const others = found.tips.some((_, at) => !leadsToCommit(query, found, at));
+    if (found.missing.size > 0 || others) result = await list(git, query, found);
   }
   if (!succeeded(result) || result.signal !== null)
     throw new Doubt(`git rev-list failed: ${gitWords(result)}`);
@@ -66,7 +70,7 @@ function list(git: GitCalls, query: AheadQuery, types: ObjectTypes | null): Prom
   const { tips, elsewhere, atLaunch, sentinel, limit } = query;
   const known = new Set([...tips, ...elsewhere]);
   const lines = [
-    ...tips.filter((_, at) => !isNoCommit(types?.tips[at])).map((id) => `${id}^{commit}`),
+    ...tips.filter((_, at) => leadsToCommit(query, types, at)).map((id) => `${id}^{commit}`),
     `${sentinel}^{commit}`,
     ...elsewhere.map((id) => `^${id}`),
     ...atLaunch.filter((id) => known.has(id) || types?.missing.has(id) !== true).map((id) => `^${id}`),
@@ -78,9 +82,11 @@ function list(git: GitCalls, query: AheadQuery, types: ObjectTypes | null): Prom
   );
 }
 
-/** Leads to none, by any number of tags. What is missing git refuses by itself. */
-function isNoCommit(object: TypedObject | undefined): boolean {
-  return object?.target.type === 'blob' || object?.target.type === 'tree';
+/** By any number of tags. What is missing git refuses by itself. */
+function leadsToCommit({ maybeIds }: AheadQuery, types: ObjectTypes | null, at: number): boolean {
+  const object = types?.tips[at];
+  if (object?.type === 'missing') return !maybeIds.has(at);
+  return object?.target.type !== 'blob' && object?.target.type !== 'tree';
 }
 
 /** Strict: a line that is no commit is a doubt. */

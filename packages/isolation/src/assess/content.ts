@@ -46,21 +46,34 @@ export async function compareContent(
     }
   }
   if (toHash.length === 0) return found;
-  const ids = await hash(
-    git,
-    tree,
-    toHash.map(({ file }) => file.path),
-  );
-  for (const [at, { file, executable }] of toHash.entries()) {
+  const ids = await hash(git, tree, toHash.map(pathOf));
+  const others = toHash.filter(({ file }, at) => ids[at] !== file.id);
+  // Git leaves line ends alone that are in the blob already, which a conversion without the index does not know.
+  const plain = others.length === 0 ? [] : await hash(git, tree, others.map(pathOf), ['--no-filters']);
+  const differs = new Set(others.filter(({ file }, at) => plain[at] !== file.id));
+  for (const entry of toHash) {
+    const { file, executable } = entry;
     const modeDiffers = options.fileMode && file.mode !== SYMLINK && executable !== (file.mode === '100755');
-    found.set(file.path, ids[at] !== file.id ? 'content' : modeDiffers ? 'mode' : 'same');
+    found.set(file.path, differs.has(entry) ? 'content' : modeDiffers ? 'mode' : 'same');
   }
   return found;
 }
 
-async function hash(git: GitCalls, tree: string, paths: readonly string[]): Promise<string[]> {
+function pathOf({ file }: { file: Wanted }): string {
+  return file.path;
+}
+
+async function hash(
+  git: GitCalls,
+  tree: string,
+  paths: readonly string[],
+  more: readonly string[] = [],
+): Promise<string[]> {
   const input = Buffer.from(paths.map((path) => `${quoted(path)}\n`).join(''), 'latin1');
-  const output = await git.run('git hash-object', ['hash-object', '--stdin-paths'], { input, cwd: tree });
+  const output = await git.run('git hash-object', ['hash-object', ...more, '--stdin-paths'], {
+    input,
+    cwd: tree,
+  });
   const ids = output.toString('latin1').split('\n');
   if (ids.pop() !== '' || ids.length !== paths.length || !ids.every((id) => /^[0-9a-f]{40,64}$/.test(id))) {
     throw new Doubt('git hash-object did not answer completely');

@@ -15,8 +15,8 @@ export interface AgedEntry {
   path: string;
   mode: string;
   id: string;
-  /** Of the second in which it was changed last; 0 where nobody noted it. */
-  changedNs: number;
+  /** When it was changed last, as git noted it; null where that is not known. */
+  changed: { s: number; ns: number } | null;
 }
 
 /** What the index of a tree says, without one object per file of it. */
@@ -70,7 +70,7 @@ export function parseIndex(bytes: Buffer, format: 'sha1' | 'sha256'): Index | nu
       id: bytes.toString('hex', at + STAT, at + STAT + idBytes),
     };
     if (isSpecial) special.push({ ...entry, skipWorktree, assumeUnchanged });
-    else aged.push({ ...entry, changedNs: bytes.readUInt32BE(at + 4) });
+    else aged.push({ ...entry, changed: { s: changedS, ns: bytes.readUInt32BE(at + 4) } });
   });
   if (needsGit(bytes, end, idBytes)) return null;
   let all: string[] | null = null;

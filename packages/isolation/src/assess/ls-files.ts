@@ -21,7 +21,7 @@ export async function listFiles(git: GitCalls, entries: number): Promise<Index> 
   return {
     special: all.filter(isSpecial),
     // The list says nothing of times.
-    aged: others.map(({ path, mode, id }) => ({ path, mode, id, changedNs: 0 })),
+    aged: others.map(({ path, mode, id }) => ({ path, mode, id, changed: null })),
     paths: () => all.map(({ path }) => path),
   };
 }

@@ -27,15 +27,19 @@ export const PER_WORKTREE = /^refs\/(bisect|worktree|rewritten)\//;
  * All refs, read by our own code: git would follow links and wait for pipes.
  * @throws Doubt for a ref that is a link, is damaged, or when there are too many
  */
-export function readRefs(repository: Repository, limits: AssessLimits): Refs {
+export function readRefs(
+  repository: Repository,
+  limits: AssessLimits,
+  { besideRefs = readRootRefs }: { besideRefs?: typeof readRootRefs } = {},
+): Refs {
   const { gitDir, commonDir } = repository;
   const found = new Map<string, RefValue>();
   const linked = gitDir !== commonDir;
   for (const [name, id] of packedRefs(commonDir, limits)) found.set(name, { id });
   readLoose(found, commonDir, limits, (name) => !(linked && PER_WORKTREE.test(name)));
   if (linked) readLoose(found, gitDir, limits, (name) => PER_WORKTREE.test(name), true);
-  for (const [name, value] of readRootRefs(commonDir, 'shared')) found.set(name, value);
-  for (const [name, value] of readRootRefs(gitDir, 'own')) found.set(name, value);
+  for (const [name, value] of besideRefs(commonDir, 'shared')) found.set(name, value);
+  for (const [name, value] of besideRefs(gitDir, 'own')) found.set(name, value);
   if (found.size > limits.refs) throw new Doubt(`there are more than ${limits.refs} refs`);
   const all = new Map<string, string>();
   for (const name of found.keys()) {

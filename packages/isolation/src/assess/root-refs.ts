@@ -1,12 +1,22 @@
 import { readlinkSync } from 'node:fs';
 import { Doubt } from './doubt.ts';
 import { printable } from './names.ts';
-import { type AnyPath, below, canonical, entriesOf, list, look, readRegular } from './read.ts';
+import { type AnyPath, below, entriesOf, list, look, readRegular } from './read.ts';
 import { REF_BYTES, type RefValue, refValueOf } from './ref-value.ts';
 
-/** What git keeps beside `refs/` for itself: either judged by the operation it is part of, or no work of anybody. */
-const GITS_OWN =
-  /^(?:HEAD|(?:ORIG|FETCH|MERGE|CHERRY_PICK|REVERT|REBASE|BISECT)_HEAD|AUTO_MERGE|(?:BISECT|MERGE|NOTES_MERGE)_[A-Z_]+|[A-Z_]+_EDITMSG|SQUASH_MSG|EDIT_DESCRIPTION|BRANCH_DESCRIPTION|RENAMED-REF|shallow|packed-refs|config|config\.worktree|description|gitdir|commondir|locked|index|sharedindex\..*)$/;
+/**
+ * What git keeps beside `refs/` for itself: either judged by the operation it is part of, or no work of anybody. Not
+ * `MERGE_AUTOSTASH`: what was stashed for a squash merge is nowhere else.
+ */
+const GITS_OWN = new RegExp(
+  `^(?:${[
+    'HEAD|(?:ORIG|FETCH|MERGE|CHERRY_PICK|REVERT|REBASE|BISECT)_HEAD|AUTO_MERGE|MERGE_(?:MSG|MODE|RR)',
+    'NOTES_MERGE_(?:PARTIAL|REF)',
+    'BISECT_(?:ANCESTORS_OK|EXPECTED_REV|FIRST_PARENT|LOG|NAMES|RUN|START|TERMS)',
+    '(?:COMMIT|MERGE|NOTES|TAG)_EDITMSG|SQUASH_MSG|(?:EDIT|BRANCH)_DESCRIPTION|RENAMED-REF',
+    'shallow|packed-refs|config|config\\.worktree|description|gitdir|commondir|locked|index|sharedindex\\..*',
+  ].join('|')})$`,
+);
 /** Directories of git and of programs that keep their data there; some are large. */
 const DIRECTORIES = new Set([
   ...['objects', 'refs', 'logs', 'hooks', 'info', 'branches', 'remotes', 'worktrees', 'modules', 'rr-cache'],
@@ -26,7 +36,7 @@ export function isOwnRootRef(name: string): boolean {
  * Refs beside `refs/`, as `git update-ref NAME` writes them, but for those git keeps itself. `git for-each-ref` names
  * none of them, and nothing keeps their commits.
  * @param of `own`: those a worktree has for itself; `shared`: all others
- * @throws Doubt for a link that may be one, or when there is too much to look at
+ * @throws Doubt when there is too much to look at
  */
 export function readRootRefs(gitDir: AnyPath, of: 'own' | 'shared'): Map<string, RefValue> {
   const found = new Map<string, RefValue>();
@@ -65,18 +75,12 @@ function plain(path: AnyPath, named: boolean): RefValue | null {
   return refValueOf(named ? content.replace(/^([0-9a-f]{40,64})\s.*$/s, '$1') : content);
 }
 
-/** As git wrote symbolic refs once. What any other link leads to is not read. */
+/** As git wrote symbolic refs once. Any other link was made by somebody else, and git writes no ref through it. */
 function linked(path: AnyPath): RefValue | null {
-  let target: string;
   try {
-    target = readlinkSync(path, { encoding: 'latin1' });
+    const target = readlinkSync(path, { encoding: 'latin1' });
+    return target.startsWith('refs/') ? { symbolic: target } : null;
   } catch {
     return null;
   }
-  if (target.startsWith('refs/')) return { symbolic: target };
-  const place = canonical(path.toString());
-  const stats = place === null ? null : look(place);
-  if (stats?.isFile() === true && stats.size <= REF_BYTES)
-    throw new Doubt(`${printable(path)} is not a regular file`);
-  return null;
 }

@@ -3,13 +3,14 @@ import type { IsolationRecord } from '@jackin/instance';
 import type { Assessment, PathView } from '../types.ts';
 import { assess } from './assess.ts';
 import type { AssessOptions } from './context.ts';
-import { Doubt } from './doubt.ts';
+import { Doubt, unlessDoubt } from './doubt.ts';
 import { openRepository } from './git-directory.ts';
 import { type AssessLimits, DEFAULT_LIMITS } from './limits.ts';
 import { text } from './names.ts';
 import { look } from './read.ts';
 import { readStash } from './reflog.ts';
 import { readRefs } from './refs.ts';
+import { readRootRefs } from './root-refs.ts';
 
 export interface SnapshotOptions {
   views?: readonly PathView[];
@@ -31,7 +32,9 @@ export async function snapshotRefs(
     if (look(path)?.isSymbolicLink() === true) throw new Doubt('it is a symbolic link');
     const repository = openRepository(path, { views: options.views ?? [], root: instanceOf(path) });
     if (repository.needsWorktreeSetting) throw new Doubt('it is a submodule');
-    const { all } = readRefs(repository, limits);
+    // What is not recorded counts at the exit: too much to look at beside the refs keeps no session from starting.
+    const besideRefs: typeof readRootRefs = (...of) => unlessDoubt(() => readRootRefs(...of)) ?? new Map();
+    const { all } = readRefs(repository, limits, { besideRefs });
     const stash = readStash(repository, all.get('refs/stash') ?? null, limits);
     return Object.fromEntries([
       ...[...all]

@@ -82,6 +82,11 @@ export function isOwnRef(name: string): boolean {
   return PER_WORKTREE.test(name) || isOwnRootRef(name);
 }
 
+/** Read from a file that may be somebody's data: of no object it is no ref. */
+export function isBesideRefs(name: string): boolean {
+  return !/^(?:refs|worktrees)\//.test(name);
+}
+
 type Ours = 'yes' | 'no' | 'if visited';
 
 function isOurs({ repository, refs, history, scratchBranch }: TipFacts, name: string, id: string): Ours {

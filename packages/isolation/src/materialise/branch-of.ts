@@ -7,12 +7,16 @@ import { commonDirectoryOf } from './source-directory.ts';
 
 const HEAD_BYTES = 4096;
 
-/** Where our branch is, and which tree has it checked out: another one if there is any, else ours. */
+/**
+ * Where our branch is, and which tree has it checked out: another one if there is any, else ours.
+ * @param going trees that go with ours
+ */
 export async function branchOf(
   git: RepositoryGit,
   name: string,
   own: Pick<Registration, 'points_to'> | null,
   tree: string,
+  going: readonly string[] = [],
 ): Promise<{ commit: string; checked_out: string | null } | null> {
   if (name === '') return null;
   const ref = `refs/heads/${name}`;
@@ -20,7 +24,9 @@ export async function branchOf(
   if (commit === null) return null;
   const all = await checkouts(await commonDirectoryOf(git.gitDir));
   const trees = all.filter((one) => one.ref === ref).map((one) => one.tree);
-  const other = trees.find((path) => path !== tree && join(path, '.git') !== own?.points_to);
+  const ours = (path: string) =>
+    path === tree || join(path, '.git') === own?.points_to || going.includes(path);
+  const other = trees.find((path) => !ours(path));
   const checked_out = other ?? (trees.length > 0 ? tree : null);
   return { commit, checked_out };
 }

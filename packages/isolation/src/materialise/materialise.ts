@@ -32,8 +32,8 @@ export async function materialise(plan: MaterialisePlan, context: GitContext = {
     for (const directory of (await missingParents(plan.tree)).reverse()) {
       undo.add(directory, async () => void (await removeIfEmpty(directory)));
     }
-    undo.add(plan.tree, async () => void (await removeIfEmpty(plan.tree)));
     await claim(plan.tree);
+    undo.add(plan.tree, async () => void (await removeIfEmpty(plan.tree)));
     const make = plan.kind === 'worktree' ? makeWorktree : makeClone;
     return await make(plan, context, undo);
   });

@@ -1,4 +1,5 @@
-import { dirname, join } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import type { IsolationRecord } from '@jackin/instance';
 import { branchOf } from '../materialise/branch-of.ts';
 import { lockReason, namesOf, type Registration, registrationsOf } from '../materialise/registration.ts';
@@ -26,13 +27,23 @@ export async function observeRemoval(record: IsolationRecord, context: GitContex
     const all = await registrationsOf(common);
     const places = await namesOf(record.worktree_path);
     const own = all.find(({ points_to }) => points_to !== null && places.includes(points_to)) ?? null;
+    const added = await addedBy(
+      record,
+      all.filter((entry) => entry !== own),
+    );
     return {
       tree,
       common_dir: common,
       repository: 'yes',
       registration: own === null ? null : { name: own.name, locked: own.locked },
-      added: addedBy(record, all),
-      branch: await branchOf(git, record.scratch_branch, own, record.worktree_path),
+      added,
+      branch: await branchOf(
+        git,
+        record.scratch_branch,
+        own,
+        record.worktree_path,
+        added.map(({ path }) => path),
+      ),
       others: all.some((entry) => entry !== own && entry.locked?.startsWith(lockReason('')) === true),
     };
   } catch (error) {
@@ -42,12 +53,34 @@ export async function observeRemoval(record: IsolationRecord, context: GitContex
   }
 }
 
-/** Those of worktrees in the session's own directory that no record names: they go with it. */
-function addedBy(record: IsolationRecord, all: readonly Registration[]): RemovalFacts['added'] {
-  const instance = instanceOf(treeHome(record));
-  return all
-    .map(({ name, points_to }) => ({ name, path: dirname(points_to ?? '/') }))
-    .filter(({ path }) => path.startsWith(`${instance}/`) && !path.startsWith(`${instance}/git/`));
+/** Those of worktrees in the tree, or in the session's own directory, that no record names: they go with it. */
+async function addedBy(
+  record: IsolationRecord,
+  all: readonly Registration[],
+): Promise<RemovalFacts['added']> {
+  const instance = await canonical(instanceOf(treeHome(record)));
+  const tree = await canonical(record.worktree_path);
+  const added: RemovalFacts['added'] = [];
+  for (const { name, points_to: pointer } of all) {
+    if (pointer === null) continue;
+    const place = await canonical(dirname(pointer));
+    // Trees of other records are at the names jackin gives them.
+    const recorded = isInside(place, join(instance, 'git')) && basename(place) === record.container_name;
+    if (isInside(place, tree) || (isInside(place, instance) && !recorded)) {
+      added.push({ name, path: dirname(pointer) });
+    }
+  }
+  return added;
+}
+
+function isInside(path: string, directory: string): boolean {
+  return path.startsWith(`${directory}/`);
+}
+
+/** Of what is not there any more, where it was. */
+async function canonical(path: string): Promise<string> {
+  const above = async () => join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path));
+  return await realpath(path).catch(above);
 }
 
 /** @throws what keeps it from being looked at */

@@ -1,4 +1,4 @@
-import { appendFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, chmodSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { snapshotRefs } from '../../src/index.ts';
@@ -53,6 +53,25 @@ describe('what a tree holds', () => {
     });
     writeFileSync(file, one);
     utimesSync(file, old, old);
+    expect(await s.assess()).toMatchObject({ verdict: 'clean' });
+  });
+
+  test.each([
+    ['its mode was changed', (file: string) => chmodSync(file, 0o600)],
+    ['git keeps its index in parts', (_: string, tree: string) => git(tree, 'update-index', '--split-index')],
+  ])('no edit of line ends that are as they are committed, though %s', async (_what, change) => {
+    using s = await session();
+    const file = join(s.tree, 'crlf');
+    const old = new Date('2020-01-01T00:00:00Z');
+    writeFileSync(file, 'one\r\ntwo\r\n');
+    utimesSync(file, old, old);
+    git(s.tree, 'add', 'crlf');
+    writeFileSync(join(s.tree, '.gitattributes'), '* text=auto\n');
+    git(s.tree, 'add', '.gitattributes');
+    git(s.tree, 'commit', '-qm', 'crlf');
+    git(s.tree, 'push', '-q', 'origin', 'HEAD:refs/heads/done');
+    change(file, s.tree);
+    expect(git(s.tree, 'status', '--porcelain')).toBe('');
     expect(await s.assess()).toMatchObject({ verdict: 'clean' });
   });
 

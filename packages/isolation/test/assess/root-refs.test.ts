@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { assess, snapshotRefs } from '../../src/index.ts';
-import { commit, git, ground, QUIET, session, write } from './helpers.ts';
+import { commit, failingGit, git, ground, QUIET, session, write } from './helpers.ts';
 
 /** A commit no branch of the repository has any more; answers its id. */
 function forgotten(tree: string): string {
@@ -97,13 +97,49 @@ describe('a ref beside refs/', () => {
     using g = ground();
     const id = forgotten(g.repo);
     symlinkSync('refs/heads/main', join(g.repo, '.git/OLD_WAY'));
-    expect(await assess(g.repo, { env: QUIET })).toMatchObject({ verdict: 'clean' });
     writeFileSync(join(g.dir, 'outside'), `${id}\n`);
     symlinkSync(join(g.dir, 'outside'), join(g.repo, '.git/LINKED'));
-    expect(await assess(g.repo, { env: QUIET })).toMatchObject({
-      verdict: 'unknown',
-      reason: expect.stringMatching(/LINKED is not a regular file/),
-    });
+    expect(await assess(g.repo, { env: QUIET })).toMatchObject({ verdict: 'clean' });
+    git(g.repo, 'update-ref', 'refs/heads/feature', id);
+    symlinkSync('refs/heads/feature', join(g.repo, '.git/OLD_NAME'));
+    const { evidence } = await assess(g.repo, { env: QUIET });
+    expect(evidence?.branches.map(({ name }) => name)).toEqual(['OLD_NAME', 'feature']);
+  });
+
+  test('is what a squash merge stashed before it began, and any other name that only looks like one of git', async () => {
+    using g = ground();
+    const id = forgotten(g.repo);
+    git(g.repo, 'switch', '-q', '-c', 'topic');
+    commit(g.repo, 'a', 'theirs\n');
+    git(g.repo, 'push', '-q', 'origin', 'topic');
+    git(g.repo, 'switch', '-q', 'main');
+    commit(g.repo, 'a', 'ours\n');
+    git(g.repo, 'push', '-q', 'origin', 'main');
+    write(g.repo, 'b', 'precious\n');
+    failingGit(g.repo, 'merge', '-q', '--squash', '--autostash', 'topic');
+    git(g.repo, 'restore', '--staged', '--worktree', '.');
+    expect(git(g.repo, 'status', '--porcelain')).toBe('');
+    const { verdict, evidence } = await assess(g.repo, { env: QUIET });
+    expect([verdict, evidence?.branches.map(({ name }) => name)]).toEqual(['unpushed', ['MERGE_AUTOSTASH']]);
+    git(g.repo, 'update-ref', 'MERGE_BACKUP', id);
+    const names = (await assess(g.repo, { env: QUIET })).evidence?.branches.map(({ name }) => name);
+    expect(names).toEqual(['MERGE_AUTOSTASH', 'MERGE_BACKUP']);
+  });
+
+  test.each([
+    ['no object', 'a'.repeat(40)],
+    ['a sum of another kind', 'b'.repeat(64)],
+  ])('is none where the file has the form of one: %s', async (_what, id) => {
+    using g = ground();
+    write(g.repo, '.git/cache-key', `${id}\n`);
+    expect(await assess(g.repo, { env: QUIET })).toMatchObject({ verdict: 'clean' });
+  });
+
+  test('is not looked for too far, which keeps no session from starting', async () => {
+    using g = ground();
+    write(g.repo, `.git/cache/${'d/'.repeat(12)}x`, 'x');
+    expect(Object.keys(await snapshotRefs(g.repo))).toEqual(['refs/heads/main']);
+    expect(await assess(g.repo, { env: QUIET })).toMatchObject({ verdict: 'unknown' });
   });
 
   test('that was there at launch, and has not moved, is no work of the session', async () => {

@@ -291,6 +291,16 @@ describe('the branch of a worktree', () => {
     expect(git(record.worktree_path, 'status', '--porcelain')).toBe('');
   });
 
+  test.each(['worktree', 'clone'] as const)(
+    'of two makers of one %s the second leaves the first alone',
+    async (kind) => {
+      const plan = await planned(world, { src: world.repo, isolation: kind });
+      const results = await Promise.allSettled([materialise(plan), materialise(plan)]);
+      expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+      expect(git(plan.tree, 'status', '--porcelain')).toBe('');
+    },
+  );
+
   test('O31: of two launches under one name at once is made for one of them only', async () => {
     const plan = await planned(world, { src: world.repo });
     const results = await Promise.allSettled([

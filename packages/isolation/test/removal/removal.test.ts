@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { materialise, removeMaterialised } from '../../src/index.ts';
@@ -47,16 +47,45 @@ describe('removing a worktree', () => {
     expect(notices.join()).toContain('gone');
   });
 
-  test('takes the registrations of worktrees that were added in the session, and no other', async () => {
-    const { record } = await worktree();
-    const home = join(world.data('jk-aaaa1111-app-role'), 'home');
+  test('takes the registrations of worktrees that were added in the session, wherever, and no other', async () => {
+    const { record, tree } = await worktree();
+    const data = world.data('jk-aaaa1111-app-role');
     const mine = join(world.dir, 'mine');
-    git(world.repo, 'worktree', 'add', '-q', '--detach', join(home, 'added'));
-    git(world.repo, 'worktree', 'add', '-q', '--detach', mine);
-    const { removed } = await removeMaterialised(record);
-    expect(removed.filter((what) => what.startsWith('registration'))).toHaveLength(2);
-    expect(git(world.repo, 'worktree', 'list').split('\n')).toHaveLength(2);
-    expect(git(mine, 'status', '--porcelain')).toBe('');
+    const sibling = join(data, 'git/worktree/repo/other/jk-aaaa1111-app-role');
+    git(tree, 'switch', '-q', '-c', 'own');
+    git(world.repo, 'worktree', 'add', '-q', join(data, 'home/added'), BRANCH);
+    git(world.repo, 'worktree', 'add', '-q', '--lock', '-b', 'inside', join(tree, '.hidden/x'));
+    git(world.repo, 'worktree', 'add', '-q', '--detach', join(tree, '../beside'));
+    git(world.repo, 'worktree', 'add', '-q', '--detach', join(data, 'home/gone'));
+    rmSync(join(data, 'home/gone'), { recursive: true });
+    for (const path of [mine, sibling]) git(world.repo, 'worktree', 'add', '-q', '--detach', path);
+    const { removed, notices } = await removeMaterialised(record);
+    expect(notices).toEqual([]);
+    expect(removed.filter((what) => what.startsWith('registration'))).toHaveLength(5);
+    expect(git(world.repo, 'worktree', 'list').split('\n')).toHaveLength(3);
+    for (const path of [mine, sibling]) expect(git(path, 'status', '--porcelain')).toBe('');
+    expect(branches()).toEqual(['inside', 'main', 'own']);
+  });
+
+  test('leaves the registration of an added worktree that was moved out of the session', async () => {
+    const { record } = await worktree();
+    const [added, elsewhere] = [join(world.data('jk-aaaa1111-app-role'), 'home/wt'), join(world.dir, 'big')];
+    git(world.repo, 'worktree', 'add', '-q', '--detach', added);
+    renameSync(added, elsewhere);
+    symlinkSync(elsewhere, added);
+    const only = commit(elsewhere, 'only-here');
+    await removeMaterialised(record);
+    expect(git(elsewhere, 'log', '-1', '--format=%H')).toBe(only);
+  });
+
+  test('finds what was added also where the data directory is reached by a link', async () => {
+    const real = join(world.dir, 'real');
+    mkdirSync(real);
+    symlinkSync(real, join(world.dir, 'home'));
+    const { record } = await worktree();
+    git(world.repo, 'worktree', 'add', '-q', '--detach', join(world.data('jk-aaaa1111-app-role'), 'home/wt'));
+    await removeMaterialised(record);
+    expect(git(world.repo, 'worktree', 'list').split('\n')).toHaveLength(1);
   });
 
   test('keeps what cannot be looked at', async () => {
