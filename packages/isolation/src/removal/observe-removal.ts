@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { IsolationRecord } from '@jackin/instance';
+import { isInside } from '../assess/read.ts';
 import { branchOf } from '../materialise/branch-of.ts';
 import { lockReason, namesOf, type Registration, registrationsOf } from '../materialise/registration.ts';
 import { type GitContext, repositoryGit } from '../materialise/repository-git.ts';
@@ -71,10 +72,6 @@ async function addedBy(
     }
   }
   return added;
-}
-
-function isInside(path: string, directory: string): boolean {
-  return path.startsWith(`${directory}/`);
 }
 
 /** Of what is not there any more, where it was. */
